@@ -19,7 +19,6 @@ const WINDOW_BYTES_MAX: u64 = 128 << 20;
 /// The bytes of a recording, decompressed if they begin as a gzip or Zstandard archive does. No
 /// event begins so.
 pub(crate) enum Decompressed<R: Read> {
-    /// Nothing has been read.
     Unread(Option<R>),
     Plain(Begun<R>),
     Gzip(Box<Gzip<R>>),
@@ -93,7 +92,6 @@ fn first_of_range(head: &[u8]) -> Vec<u8> {
     head
 }
 
-/// The members of a gzip archive.
 pub(crate) struct Gzip<R: Read> {
     /// The open member; none at the end.
     member: Option<GzDecoder<BufReader<Begun<R>>>>,
@@ -104,7 +102,7 @@ impl<R: Read> Gzip<R> {
         Self { member: Some(GzDecoder::new(BufReader::new(source))) }
     }
 
-    /// What follows a member. Zeros are padding.
+    /// Zeros are padding.
     fn next_member(&mut self) -> io::Result<()> {
         let Some(member) = self.member.take() else { return Ok(()) };
         let mut source = member.into_inner();
@@ -147,7 +145,6 @@ fn gzip_fault(error: io::Error) -> io::Error {
     }
 }
 
-/// The frames of a Zstandard archive.
 pub(crate) struct Zstandard<R: Read> {
     source: BufReader<Begun<R>>,
     decoder: FrameDecoder,
@@ -161,7 +158,6 @@ impl<R: Read> Zstandard<R> {
         Self { source: BufReader::new(source), decoder, is_in_frame: false }
     }
 
-    /// Begins the next frame, if there is one.
     fn next_frame(&mut self) -> io::Result<()> {
         while !self.is_in_frame && !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {

@@ -18,12 +18,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static STDOUT: AtomicBool = AtomicBool::new(false);
 static STDERR: AtomicBool = AtomicBool::new(false);
 
-/// Whether standard output was closed. Other systems than Linux do not say.
+/// Other systems than Linux do not say.
 pub(super) fn stdout_was_closed() -> bool {
     STDOUT.load(Ordering::Relaxed)
 }
 
-/// Whether standard error was closed. Other systems than Linux do not say.
+/// Other systems than Linux do not say.
 pub(super) fn stderr_was_closed() -> bool {
     STDERR.load(Ordering::Relaxed)
 }

@@ -27,7 +27,6 @@ const COMPARED_MAX: u64 = 100;
 /// In the name of a copy: the number of the attempt.
 const PLACE: &str = "{attempt}";
 
-/// The number of an attempt, and what becomes of it.
 #[derive(Debug, Clone)]
 pub(super) struct Attempt {
     args: RetryArgs,
@@ -39,7 +38,6 @@ pub(super) struct Attempt {
     broke_demand: bool,
     /// How long to wait for the next attempt, if there is one.
     pub(super) next: Option<Duration>,
-    /// Why the run failed, if that is known.
     pub(super) reason: Option<EndReason>,
 }
 
@@ -55,7 +53,6 @@ impl Attempt {
         }
     }
 
-    /// The one after this one.
     pub(super) fn following(&self) -> Self {
         Self { number: self.number + 1, ..Self::first(&self.args) }
     }
@@ -73,7 +70,6 @@ impl Attempt {
         }
     }
 
-    /// The command in the name of a stream.
     pub(super) fn command_in(name: &str) -> &str {
         let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
         match name.rsplit_once(", attempt ") {
@@ -82,7 +78,6 @@ impl Attempt {
         }
     }
 
-    /// The file for its copy.
     pub(super) fn copy(&self, pattern: &Path) -> PathBuf {
         match pattern.to_str() {
             Some(name) => name.replace(PLACE, &self.number.to_string()).into(),
@@ -122,7 +117,6 @@ impl Attempt {
         })
     }
 
-    /// Whether the user wants a retry after this failure.
     fn is_asked_for(&self, summary: &StreamSummary) -> bool {
         match &self.args.retry_on[..] {
             [] => may_pass(summary),

@@ -29,17 +29,15 @@ const STREAM_MESSAGES_MAX: usize = 16;
 
 type Inputs = Vec<Result<Input, Error>>;
 
-/// What the options say about the inputs.
 pub(super) struct InputOptions {
     /// How the producer of the only stream ended.
     pub(super) exit: ProducerExit,
-    /// There must be one stream only.
     pub(super) only_one: bool,
     /// How many are checked at a time; by default, one for each core.
     pub(super) jobs: Option<NonZeroUsize>,
 }
 
-/// Checks all inputs; returns the exit code.
+/// Returns the exit code.
 pub(super) fn check_inputs(
     inputs: Inputs,
     checker: &mut Checker,

@@ -7,7 +7,6 @@ use ndjson_check_core::{Checker, Error, Observer, ProducerExit};
 use super::redaction::{RedactedCopy, Redaction};
 use super::tee::TeeTarget;
 
-/// What becomes of a stream.
 pub(super) struct StreamJob<'a> {
     pub(super) name: &'a str,
     pub(super) redaction: Option<&'a Redaction>,

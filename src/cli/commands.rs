@@ -26,7 +26,7 @@ use super::workflow_commands::escape_commands;
 use super::{diff, drift, replay, rule_pages};
 use super::{print, print_stderr};
 
-/// Runs a subcommand; returns the exit code.
+/// Returns the exit code.
 pub(super) fn run(subcommand: &Subcommand) -> Result<u8, CliError> {
     match subcommand {
         Subcommand::Merge { reports, redact } => return merge(reports, redact),

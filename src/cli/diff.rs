@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::inputs::inputs;
 use super::{exit, print};
 
-/// Prints how two recordings differ; returns the exit code.
+/// Returns the exit code.
 pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
     if arguments.a == arguments.b && arguments.a == Path::new("-") {
         return Err(CliError::usage("only one of the recordings can be standard input"));

@@ -15,7 +15,7 @@ use super::inputs::{Input, inputs};
 use super::redaction::Redaction;
 use super::{exit, print, print_stderr};
 
-/// Prints what is new; returns the exit code.
+/// Returns the exit code.
 pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
     let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
     let known = collected(&arguments.known, &mut source);

@@ -132,7 +132,6 @@ fn without_numbers(message: &str) -> String {
     text
 }
 
-/// What may be wrong with a command that cannot be started.
 fn start_hint(program: &str) -> &'static str {
     let path = Path::new(program);
     if program.starts_with('-') {
@@ -146,7 +145,6 @@ fn start_hint(program: &str) -> &'static str {
     }
 }
 
-/// What the user can do about an error of the check.
 fn hint(error: &Error) -> &'static str {
     match error {
         Error::UnknownAgent { .. } => {

@@ -37,8 +37,7 @@ pub(crate) fn table() -> String {
     table + "If several apply, the most severe wins: 2, then 1, 4, 3, 0."
 }
 
-/// The exit code for these totals. `is_unwritten`: an output failed. So many inputs that were not
-/// checked are `accepted`.
+/// `is_unwritten`: an output failed. So many inputs that were not checked are `accepted`.
 pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, accepted: u64) -> u8 {
     match totals {
         _ if totals.not_checked > accepted => NOT_CHECKED,
@@ -52,8 +51,7 @@ pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, accepted: u64) -> u8 
     }
 }
 
-/// The exit code of several runs of the program. A code that a command brought with it is that of
-/// a failed run.
+/// A code that a command brought with it is that of a failed run.
 pub(crate) fn first(codes: &[u8]) -> u8 {
     let order = [NOT_CHECKED, NOT_FOUND, CANNOT_EXECUTE, NON_CONFORMING, TIMED_OUT];
     let found = order.into_iter().find(|code| codes.contains(code));
@@ -61,7 +59,6 @@ pub(crate) fn first(codes: &[u8]) -> u8 {
     found.unwrap_or(if has_failed { RUN_FAILED } else { SUCCEEDED })
 }
 
-/// How a run of the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) code: u8,

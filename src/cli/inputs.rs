@@ -20,10 +20,9 @@ pub(crate) const STDIN: &str = "-";
 /// The same, for a reader of messages.
 pub(crate) const STDIN_NAME: &str = "standard input";
 
-/// The extensions of streams in a directory.
 const EXTENSIONS: [&str; 2] = ["ndjson", "jsonl"];
 
-/// What may follow them.
+/// May follow an extension.
 const ARCHIVES: [&str; 2] = ["gz", "zst"];
 
 /// One stream to check, not yet opened.
@@ -54,7 +53,6 @@ impl Input {
         file.map_err(|error| self.failed(error))
     }
 
-    /// The error for a stream that cannot be read.
     pub(crate) fn failed(&self, source: io::Error) -> Error {
         unread(&self.name(), source)
     }
@@ -162,7 +160,6 @@ fn is_stream_name(path: &Path) -> bool {
     has(path, EXTENSIONS) || is_archived(path)
 }
 
-/// The error for the stream of this name that cannot be read.
 fn unread(name: &str, source: io::Error) -> Error {
     Error::Read { stream: clipped(name, STREAM_NAME_BYTES_MAX).into_owned(), source }
 }

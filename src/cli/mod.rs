@@ -56,7 +56,6 @@ use workflow_commands::escape_commands;
 /// Longest message on standard error, in bytes.
 const MESSAGE_BYTES_MAX: usize = 2_048;
 
-/// The program.
 pub(crate) fn main() -> ExitCode {
     let arguments: Vec<OsString> = env::args_os().collect();
     if whole_process::begin(&arguments) {
@@ -144,13 +143,12 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     Ok(batch::check_inputs(inputs, &mut checker, &options, &mut outputs).into())
 }
 
-/// Completes the outputs; returns the exit code.
+/// Returns the exit code.
 fn conclude(own_code: Option<u8>, outputs: &mut Outputs) -> u8 {
     let finished = outputs.finish(own_code);
     finished.unwrap_or_else(|error| fail(&error.redacted(outputs.redaction.as_ref())))
 }
 
-/// Prints to standard output.
 fn print(text: &str) -> Result<(), CliError> {
     let stdout = stdio::stdout().map(escape_commands);
     CliError::of_stdout(stdout.and_then(|mut stdout| stdout.write_all(text.as_bytes())))
@@ -162,7 +160,6 @@ fn fail(error: &CliError) -> u8 {
     error.exit_code()
 }
 
-/// Prints one line to standard error.
 fn print_stderr(message: &str) {
     let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
     // If standard error is closed, there is nowhere to report it.

@@ -38,7 +38,6 @@ pub(super) struct Outputs {
     pub(super) redaction: Option<Redaction>,
     /// Known findings, and the name of their file.
     baseline: Option<(Baseline, String)>,
-    /// Whether each report has the figures of runs.
     shows_stats: bool,
     /// What may be wrong with a command that writes no event.
     hint: Option<String>,
@@ -53,7 +52,6 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// Opens what the command line asks for.
     pub(super) fn open(
         cli: &Cli,
         demands: &[String],
@@ -121,7 +119,6 @@ impl Outputs {
         Ok(())
     }
 
-    /// The next attempt has begun.
     pub(super) fn attempt_began(&mut self) {
         if let Some(summary) = self.waiting.take() {
             self.conclude(&summary);
@@ -144,12 +141,10 @@ impl Outputs {
             || self.reports.iter().any(|it| it.output().wants() != WantedEvents::NONE)
     }
 
-    /// The sum of the streams so far.
     pub(super) fn totals(&self) -> &RunTotals {
         &self.totals
     }
 
-    /// A stream could not be checked to its end.
     pub(super) fn not_checked(&mut self, error: &CliError) {
         self.totals.not_checked += 1;
         self.unread += u64::from(error.is_about_reading());
@@ -176,8 +171,7 @@ impl Outputs {
         failures.next().or_else(|| self.reports.iter().find_map(OpenReport::failure))
     }
 
-    /// Completes the reports; returns the exit code. `own_code` replaces ours unless an output
-    /// failed.
+    /// Returns the exit code. `own_code` replaces ours unless an output failed.
     pub(super) fn finish(&mut self, own_code: Option<u8>) -> Result<u8, CliError> {
         self.progress.finish();
         if let Some(hint) = self.hint.take().filter(|_| self.totals.streams > 0) {
@@ -223,7 +217,7 @@ impl Outputs {
         }
     }
 
-    /// Passes the summary of a stream on. Figures that only a page needs are in no other output.
+    /// Figures that only a page needs are in no other output.
     fn pass_on(&mut self, summary: &StreamSummary) {
         self.totals.add(summary);
         if self.shows_stats || summary.stats.is_none() {
@@ -322,7 +316,6 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-/// A copy of the stream in a file.
 fn tee(path: &Path) -> Result<TeeTarget, CliError> {
     let name = path.display().to_string();
     let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
@@ -367,7 +360,7 @@ fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversi
     Ok(Written::new(writer, Box::new(converter)))
 }
 
-/// What the log shows. Only a terminal, or a user who asks, gets colour.
+/// Only a terminal, or a user who asks, gets colour.
 fn log(to: Form, cli: &Cli) -> Converter {
     let on_terminal = io::stdout().is_terminal();
     let may_color = on_terminal || cli.color == Color::Always;

@@ -47,16 +47,13 @@ struct Shown {
     place: Arc<ProgressPlace>,
 }
 
-/// Whether there is a place for the bar.
 #[derive(Debug, Default)]
 struct ProgressPlace {
     /// The last line of the terminal is not complete.
     line_is_open: AtomicBool,
-    /// The work is done.
     is_over: AtomicBool,
 }
 
-/// What the bar counts.
 #[derive(Debug, Clone)]
 enum Work {
     /// Files; the bytes of all of them are counted here.
@@ -108,7 +105,6 @@ impl Progress {
         self.0.is_some()
     }
 
-    /// Counts what is read from this stream.
     pub(crate) fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
         Counted { source, shown: self.0.as_ref() }
     }
@@ -125,7 +121,6 @@ impl Progress {
         if is_of_run { WantedEvents::PLAIN } else { WantedEvents::NONE }
     }
 
-    /// An event of the run came.
     pub(crate) fn event(&self, event: &CheckedEvent<'_>) {
         if let Some(Shown { work: Work::Run(status), .. }) = &self.0 {
             status.lock().unwrap_or_else(PoisonError::into_inner).event(event);

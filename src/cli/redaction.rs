@@ -16,7 +16,6 @@ use super::tee::TeeTarget;
 /// What is read at once where no check reads, in bytes.
 const READ_BYTES: usize = 64 * 1024;
 
-/// What to redact.
 #[derive(Debug, Clone)]
 pub(super) struct Redaction {
     values: Vec<SecretValue>,
@@ -25,7 +24,6 @@ pub(super) struct Redaction {
 }
 
 impl Redaction {
-    /// What the command line asks for.
     pub(super) fn of(arguments: &RedactArgs) -> Result<Option<Self>, CliError> {
         let values = arguments.env.iter().map(|name| value(name));
         let values = values.collect::<Result<Vec<_>, _>>()?;
@@ -45,7 +43,6 @@ impl Redaction {
         RedactedLines { source, redactor, redacted: Cursor::default() }
     }
 
-    /// For a stream that this checker checks.
     fn of_stream(&self, checker: &Checker) -> Redactor {
         if self.is_of_content {
             Redactor::content(checker, &self.values)
@@ -54,7 +51,6 @@ impl Redaction {
         }
     }
 
-    /// For a text that is no stream.
     pub(super) fn of_text(&self) -> Redactor {
         if self.is_of_content {
             Redactor::content_of_text(&self.values)
@@ -119,7 +115,7 @@ impl<'c> RedactedCopy<'c> {
         }
     }
 
-    /// Completes the copy. `original` is the result of the stream as it came.
+    /// `original` is the result of the stream as it came.
     pub(super) fn finish(
         mut self,
         original: Result<StreamSummary, Error>,
@@ -234,7 +230,6 @@ impl Observer for WithOriginalVerdict<'_> {
     }
 }
 
-/// Lines that are redacted while they are read.
 pub(super) struct RedactedLines<R> {
     source: R,
     /// None at the end of the source.

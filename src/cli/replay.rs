@@ -24,7 +24,7 @@ const PACE: Duration = Duration::from_millis(50);
 /// Bytes of one write, if writes are split: some end inside a character.
 const SPLIT_BYTES: usize = 7;
 
-/// Plays a recording; returns the exit status of its agent.
+/// Returns the exit status of the recorded agent.
 pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
     if arguments.list {
         print(&catalogue::list())?;

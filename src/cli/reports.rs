@@ -23,7 +23,6 @@ use super::workflow_commands::{escape_commands, in_github_workflow};
 
 pub(super) const STDERR: &str = "standard error";
 
-/// A report, and where it goes.
 pub(super) struct OpenReport {
     /// The name of the target, for errors.
     name: String,
@@ -201,7 +200,6 @@ fn of_job() -> Result<Vec<OpenReport>, CliError> {
     Ok(reports)
 }
 
-/// The target with its name.
 fn opened(
     path: &Path,
     open: impl Fn(&Path) -> io::Result<ReportTarget>,
@@ -239,12 +237,10 @@ fn terminal_width(cli: &Cli) -> Option<usize> {
     if cli.to.is_some() { stderr_width() } else { stdout_width() }
 }
 
-/// The columns of the terminal that is standard error.
 pub(super) fn stderr_width() -> Option<usize> {
     columns(&io::stderr())
 }
 
-/// The columns of the terminal that is standard output.
 pub(super) fn stdout_width() -> Option<usize> {
     columns(&io::stdout())
 }

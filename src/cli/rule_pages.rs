@@ -25,7 +25,6 @@ const GROUPS: [(Rule, &str); 9] = [
     (Rule::LimitExceeded, "Your demands"),
 ];
 
-/// Where a text is shown.
 #[derive(Clone, Copy)]
 struct Screen {
     width: usize,
@@ -50,7 +49,6 @@ pub(super) fn list() -> String {
     Screen::of_stdout().map_or_else(table, grouped)
 }
 
-/// The page of a rule.
 pub(super) fn page(rule: Rule) -> String {
     Screen::of_stdout().map_or_else(|| rule.page().to_owned(), |screen| shown(rule.page(), screen))
 }

@@ -44,7 +44,6 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     Ok(builder.build()?)
 }
 
-/// The severities that the command line sets.
 pub(super) fn severities(cli: &Cli) -> Result<BTreeMap<Rule, Option<Severity>>, CliError> {
     let mut named = BTreeMap::new();
     let flags = [
@@ -114,7 +113,6 @@ fn tells_of_one_run(cli: &Cli) -> bool {
     !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
 }
 
-/// Whether an option is about the only stream.
 pub(super) fn needs_one_stream(cli: &Cli) -> bool {
     cli.exit_status.is_some() || cli.tee.is_some()
 }

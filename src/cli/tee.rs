@@ -19,17 +19,14 @@ impl TeeTarget {
         Self { name: name.to_owned(), writer, lines: None, failure: None }
     }
 
-    /// The same, as lines.
     pub(crate) fn with_lines(self, lines: StreamLines) -> Self {
         Self { lines: Some(lines), ..self }
     }
 
-    /// The same, with another writer around its own.
     pub(crate) fn through(self, wrap: impl FnOnce(Box<dyn Write>) -> Box<dyn Write>) -> Self {
         Self { writer: wrap(self.writer), ..self }
     }
 
-    /// A stream begins.
     pub(crate) fn begin(&mut self) {
         if let Some(lines) = &mut self.lines {
             lines.begin();
@@ -45,7 +42,6 @@ impl TeeTarget {
         }
     }
 
-    /// The stream has ended.
     pub(crate) fn end(&mut self) {
         let Self { writer, lines, failure, .. } = self;
         if let Some(lines) = lines {

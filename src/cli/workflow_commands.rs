@@ -13,7 +13,6 @@ pub(super) fn in_ci_log() -> bool {
     in_github_workflow() || is_on("TF_BUILD")
 }
 
-/// Whether a GitHub workflow runs us.
 pub(super) fn in_github_workflow() -> bool {
     is_on("GITHUB_ACTIONS")
 }

@@ -18,11 +18,9 @@ const TAR_MARK: &[u8] = b"ustar";
 /// may be missing.
 const TAR_BLOCK_BYTES: u64 = 512;
 
-/// Why an archive is refused.
 const ONE_STREAM: &str = "this is a tar archive; a command, diff, profiles draft, --exit-status, \
                           --tee and timeouts need one stream";
 
-/// A stream that was found in a file.
 pub(crate) struct FoundStream<'a> {
     pub(crate) name: &'a str,
     pub(crate) source: &'a mut dyn Read,
@@ -148,7 +146,6 @@ struct WithEnd<R> {
     /// The zeros at the end of what has been read.
     zeros: u64,
     has_ended: bool,
-    /// Why they cannot be read.
     failure: Option<io::Error>,
 }
 

@@ -9,7 +9,6 @@ use ndjson_check_core::Error;
 
 use super::{Input, STDIN};
 
-/// What separates two names of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Separator {
     Newline,

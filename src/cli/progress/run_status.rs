@@ -15,7 +15,6 @@ const STATUS_LABEL_BYTES_MAX: usize = 500;
 /// Open calls of which the line knows the label.
 const CALLS_OPEN_MAX: usize = 20_000;
 
-/// What is known of a run that goes on.
 #[derive(Debug)]
 pub(super) struct RunStatus {
     started: Instant,
@@ -108,7 +107,6 @@ impl RunStatus {
         figures
     }
 
-    /// The line now.
     pub(super) fn line(&self) -> String {
         self.line_at(Instant::now())
     }

@@ -28,7 +28,6 @@ impl Scenario {
         Self::of(agent).find(|it| it.name == name)
     }
 
-    /// All recordings of an agent.
     pub(super) fn of(agent: &str) -> impl Iterator<Item = &'static Self> {
         RECORDINGS.iter().filter(move |it| it.agent == agent || it.profile() == agent)
     }

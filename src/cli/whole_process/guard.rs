@@ -22,11 +22,10 @@ const GUARD: &str = "--guard-process-group";
 /// Our program, even if its file was replaced since.
 const OURSELVES: &str = "/proc/self/exe";
 
-/// The guard of a group. Dropping it ends the guard, and not the group.
+/// Dropping it ends the guard, and not the group.
 #[derive(Debug)]
 struct Guard(Child);
 
-/// Starts the guard of a group.
 pub(crate) fn start(group: i32) -> io::Result<Box<dyn Any + Send>> {
     Guard::of(group).map(|guard| Box::new(guard) as Box<dyn Any + Send>)
 }
@@ -50,7 +49,6 @@ impl Drop for Guard {
     }
 }
 
-/// The group that this process guards.
 pub(crate) struct GuardedGroup(Pid);
 
 /// The group to guard, if these are the arguments of a guard.

@@ -24,7 +24,7 @@ pub(crate) fn die(interrupt: Interrupt) {
     let _ = signal_hook::low_level::emulate_default_handler(interrupt.signal);
 }
 
-/// Prepares the process. Returns true if it was a guard, whose work is done.
+/// Returns true if it was a guard, whose work is done.
 pub(crate) fn begin(arguments: &[OsString]) -> bool {
     let guarded = guard::guarded_group(arguments);
     let is_guard = guarded.is_some();
