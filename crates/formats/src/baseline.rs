@@ -69,7 +69,6 @@ pub struct Baseline {
     expected: BTreeMap<String, u64>,
     /// Findings of the open stream that are known.
     known: BTreeMap<Rule, u64>,
-    /// The severity of the rules that were raised.
     severities: BTreeMap<Rule, Severity>,
 }
 

@@ -92,7 +92,6 @@ impl DetailLines {
         LogLine::new(format!("{}{detail}", kind.title()), style)
     }
 
-    /// Text of the stream on one line.
     fn shown(&self, text: &str) -> String {
         if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
     }

@@ -192,7 +192,6 @@ impl Output for Markdown {
 }
 
 impl Markdown {
-    /// Who ran, and the most useful numbers.
     fn figures(&self, summary: &StreamSummary) -> String {
         let names = summary_text::names(&self.title, summary).into_iter().map(|name| code(&name));
         // A cost begins with a sign that could begin a formula.

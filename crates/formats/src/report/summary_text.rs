@@ -82,7 +82,6 @@ pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
     names.map(|name| clipped(&visible(&name), NAME_BYTES_MAX).into_owned()).collect()
 }
 
-/// Whether a note says more than the headline.
 pub(super) fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
     let found = |rule| summary.rule_counts.contains_key(&rule);
     match note {

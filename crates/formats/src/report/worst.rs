@@ -73,7 +73,6 @@ impl SeverityCounts {
         }
     }
 
-    /// What is not among the ones that are shown.
     pub(super) fn without(self, shown: Self) -> Self {
         Self {
             errors: self.errors.saturating_sub(shown.errors),

@@ -79,7 +79,6 @@ impl PageChange {
         lines.peek().is_some() && lines.all(has)
     }
 
-    /// Whether this text is the same diff.
     pub(super) fn is_said_by(&self, text: &Excerpt) -> bool {
         let shown = self.lines.head().trim_end();
         !shown.is_empty() && hunks(text.head()).starts_with(shown)

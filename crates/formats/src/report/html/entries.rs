@@ -115,7 +115,6 @@ impl PageEntries {
         self.kept.get(&number).map(|(entry, _)| entry)
     }
 
-    /// Changes an entry, if it is not left out.
     pub(super) fn change(&mut self, number: u64, change: impl FnOnce(&mut PageEntry)) {
         let Some(mut entry) = self.take(number) else { return };
         change(&mut entry);

@@ -8,14 +8,12 @@ use ndjson_check_core::StreamSummary;
 use super::diff::{PageChange, counts};
 use super::words::OneLine;
 
-/// Files whose lines are counted, and files that a page lists.
 const COUNTED_MAX: usize = 1_000;
 const LISTED_MAX: usize = 200;
 
 /// Files that are listed without a fold.
 const SHOWN_MAX: usize = 8;
 
-/// The lines of each file, and the first call that changed it.
 #[derive(Debug, Default)]
 pub(super) struct ChangedFiles(BTreeMap<String, FileLines>);
 

@@ -68,7 +68,6 @@ impl Index {
         });
     }
 
-    /// A stream that has no page.
     pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
         self.stats.add(&summary.into());
         self.omitted_good += u64::from(headline.passed);

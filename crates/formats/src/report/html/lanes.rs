@@ -26,7 +26,6 @@ pub(super) struct Lanes {
     pub(super) height: usize,
 }
 
-/// The rows of the agent itself, or of a sub-agent.
 struct LaneGroup {
     parent: Option<u64>,
     /// Where the last bar of each row ends.

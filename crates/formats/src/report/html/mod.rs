@@ -88,7 +88,6 @@ impl Html {
         }
     }
 
-    /// Writes the page of one of several streams.
     fn write(&mut self, recording: &Recording) {
         let is_good = recording.headline.passed;
         if self.written[usize::from(is_good)] == PAGES_MAX {
