@@ -83,7 +83,6 @@ enum SharedValue {
     Path,
 }
 
-/// How the last of some calls may be expected to end.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum LastOutcome {

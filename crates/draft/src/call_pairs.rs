@@ -29,7 +29,6 @@ const CALL_NAMES: [&str; 2] = ["call", "tool"];
 /// longer than a call.
 const LIFECYCLE_TAGS_MIN: usize = 4;
 
-/// Paths that are remembered for one value.
 const PATHS_PER_VALUE_MAX: usize = 8;
 
 /// Strings that may be ids, and where they occur again.

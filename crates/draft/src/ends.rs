@@ -109,7 +109,6 @@ impl EndMarkers {
     }
 }
 
-/// A tag that recordings end with.
 pub(super) struct EndCandidate<'e> {
     pub(super) tag: &'e Rc<str>,
     pub(super) counts: &'e TagCounts,

@@ -14,7 +14,6 @@ const SUCCESS: [&str; 1] = ["success"];
 /// Deepest marker, in tokens of its path.
 const DEPTH: usize = 3;
 
-/// A flag or a string that may mark a failure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FailureMarker {
     pub(super) path: String,

@@ -119,7 +119,6 @@ impl Recordings<'_> {
     }
 }
 
-/// Lines that are not events.
 #[derive(Debug, Default)]
 struct SkippedLines {
     count: u64,

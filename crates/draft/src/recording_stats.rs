@@ -56,7 +56,6 @@ struct ConstantField {
     has_digits: bool,
 }
 
-/// A number that may be a time.
 #[derive(Debug, Default)]
 struct TimeField {
     seen: u64,
