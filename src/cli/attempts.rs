@@ -62,7 +62,6 @@ impl Attempt {
         self.args.retries.map_or(1, |retries| retries.get().saturating_add(1))
     }
 
-    /// The name of its stream.
     pub(super) fn name(&self, command: &str) -> String {
         match self.number {
             1 => command.to_owned(),

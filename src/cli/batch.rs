@@ -199,7 +199,6 @@ fn work(
     goes_on
 }
 
-/// Passes on what a worker sends about one input.
 fn relay(messages: &Messages, outputs: &mut Outputs) {
     let mut begun = Ok(());
     loop {

@@ -80,7 +80,6 @@ impl StreamReader {
         }
     }
 
-    /// A message as it may be shown.
     fn shown(&self, message: &str) -> String {
         self.redaction.as_ref().map_or(message.to_owned(), |it| it.of_name(message))
     }

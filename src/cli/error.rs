@@ -24,7 +24,6 @@ pub(crate) enum CliError {
         name: String,
         source: io::Error,
     },
-    /// The command could not be started.
     Start {
         program: String,
         source: io::Error,
