@@ -36,11 +36,9 @@ const NO_THINKING: [&str; 21] = [
     "qwen",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 13] = [
-    "amp",
+const NO_NOTICES: [&str; 10] = [
     "antigravity",
     "claude-like",
-    "claude-session",
     "codebuddy",
     "codex-rollout",
     "grok-messages",
@@ -49,7 +47,6 @@ const NO_NOTICES: [&str; 13] = [
     "kimi",
     "kiro",
     "qoder",
-    "vibe-old",
 ];
 
 /// Goal: each profile knows where its agent's results, reasoning and notices are.

@@ -164,6 +164,42 @@ fn outcomes(profile: &Value, events: &Value) -> Vec<Option<&'static str>> {
     summary.tool_calls.iter().map(|call| call.outcome.map(CallOutcome::name)).collect()
 }
 
+/// Goal: how work in the background ended replaces an outcome that was unknown, and no other.
+/// Method: before and after the completion, which does or does not say how the call ended.
+#[test]
+fn the_end_of_background_work_replaces_an_unknown_outcome() {
+    let profile = json!({"calls": {
+        "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
+        "completion": [{"when": {"/t": "b"}, "id": ["/i"], "outcomes": [
+            {"outcome": "unknown", "when": {"/later": true}},
+            {"outcome": "rejected", "when": {"/no": true}},
+            {"outcome": "succeeded", "when": {}}]}],
+        "corrections": [
+            {"when": {"/t": "c", "/ok": true}, "id": ["/i"], "outcome": "succeeded"},
+            {"when": {"/t": "c", "/ok": false}, "id": ["/i"], "outcome": "failed"}]}});
+    let a = json!({"t": "a", "i": 1});
+    let done = |members: Value| {
+        let mut event = json!({"t": "b", "i": 1});
+        let object = event.as_object_mut().unwrap();
+        object.extend(members.as_object().cloned().unwrap_or_default());
+        event
+    };
+    let (good, bad) =
+        (json!({"t": "c", "i": 1, "ok": true}), json!({"t": "c", "i": 1, "ok": false}));
+    let (z, later) = (json!({"t": "z"}), done(json!({"later": true})));
+    assert_eq!(outcomes(&profile, &json!([a, later, z])), [Some("unknown")]);
+    assert_eq!(outcomes(&profile, &json!([a, later, good, z])), [Some("succeeded")]);
+    assert_eq!(outcomes(&profile, &json!([a, later, bad, z])), [Some("failed")]);
+    assert_eq!(outcomes(&profile, &json!([a, later, bad, good, z])), [Some("failed")]);
+    assert_eq!(outcomes(&profile, &json!([a, bad, later, z])), [Some("unknown")]);
+    assert_eq!(outcomes(&profile, &json!([a, done(json!({})), bad, z])), [Some("succeeded")]);
+    assert_eq!(
+        outcomes(&profile, &json!([a, done(json!({"no": true})), good, z])),
+        [Some("rejected")]
+    );
+    assert_eq!(outcomes(&profile, &json!([bad, z])), [] as [Option<&str>; 0]);
+}
+
 /// Goal: a refusal counts wherever the agent reports it.
 /// Method: before, with and after the completion; for a call that is never completed; for no call.
 #[test]
@@ -172,7 +208,7 @@ fn a_refusal_replaces_the_outcome_of_the_call() {
         "start": [{"when": {"/t": "a"}, "id": ["/i"]}],
         "completion": [{"when": {"/t": "b"}, "id": ["/i"],
             "outcomes": [{"outcome": "failed", "when": {}}]}],
-        "refusals": [
+        "corrections": [
             {"when": {"/t": "c"}, "id": ["/i"], "outcome": "denied"},
             {"when": {"/t": ["b", "z"]}, "each": "/no", "where": {"/why": {"exists": true}},
                 "id": ["/i"], "outcome": "rejected"}]}});

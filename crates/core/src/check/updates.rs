@@ -95,7 +95,7 @@ impl<'a> CallUpdate<'a> {
 
     /// Whether this agent may say later that a call ended in another way.
     pub(crate) fn may_be_corrected(&self) -> bool {
-        !(self.rules.refusals.is_empty() && self.rules.interruptions.is_empty())
+        !(self.rules.corrections.is_empty() && self.rules.interruptions.is_empty())
     }
 
     fn completion_rules(&self) -> Option<&'a CallRules> {

@@ -6,12 +6,12 @@
 
 mod answer_text;
 mod bounded_id;
+mod corrections;
 mod details;
 mod message_usage;
 mod names;
 mod open_half;
 mod reader;
-mod refusals;
 mod retry_after;
 mod run_facts;
 mod session;
@@ -76,8 +76,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) may_restart_session: bool,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
-    /// Calls that were refused, whatever their completions say.
-    pub(crate) refused: Vec<(Call<'e>, CallOutcome)>,
+    /// How calls ended, whatever their completions say.
+    pub(crate) corrected: Vec<(Call<'e>, CallOutcome)>,
     /// The user stopped the calls that the latest completions reject.
     pub(crate) interrupts_calls: bool,
     pub(crate) next_group: Option<String>,
@@ -133,7 +133,7 @@ impl RareFacts<'_> {
         let started: Vec<_> = self.started.iter().map(call).collect();
         let ended = |(it, end): &(Call<'_>, CallOutcome)| (call(it), *end);
         let completed: Vec<_> = self.completed.iter().map(ended).collect();
-        let refused: Vec<_> = self.refused.iter().map(ended).collect();
+        let corrected: Vec<_> = self.corrected.iter().map(ended).collect();
         let facts = self.run_facts.iter().map(|update| match update {
             FactUpdate::Text(fact, _) => format!("{fact:?}"),
             FactUpdate::Structured(_) => "structured".to_owned(),
@@ -153,7 +153,7 @@ impl RareFacts<'_> {
         let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
         let unavailable = &self.unavailable;
         format!(
-            "{started:?} {completed:?} {facts:?} {end:?} {refused:?} {next_group:?} {error:?} \
+            "{started:?} {completed:?} {facts:?} {end:?} {corrected:?} {next_group:?} {error:?} \
              {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?} \
              {unavailable:?}"
         )
@@ -269,8 +269,8 @@ impl<'e> Facts<'e> {
         self.rare.as_ref().map_or(&[], |rare| &rare.completed)
     }
 
-    pub(crate) fn refused(&self) -> &[(Call<'_>, CallOutcome)] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.refused)
+    pub(crate) fn corrected(&self) -> &[(Call<'_>, CallOutcome)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.corrected)
     }
 
     pub(crate) fn end(&self) -> Option<&RunEnd<'e>> {

@@ -25,7 +25,7 @@ impl FactReader {
         for rule in calls.chain(ends) {
             rule.of.objects(root).for_each(|scope| call(profile, rule, scope, &mut add));
         }
-        for rule in holding(&rules.refusals, root).map(|rule| &profile.calls.refusals[rule]) {
+        for rule in holding(&rules.corrections, root).map(|rule| &profile.calls.corrections[rule]) {
             rule.of.objects(root).for_each(|scope| add(scope, &rule.id));
         }
         let work = &profile.calls.background;

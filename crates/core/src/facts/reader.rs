@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use super::refusals::refusals;
+use super::corrections::corrections;
 use super::session::{directory, order, time, unavailable};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
@@ -60,7 +60,7 @@ impl FactReader {
         let time = time(profile, root, reads_all_times);
         let order = order(profile, root);
         let has_ids = calls(profile, rules, root, &mut rare);
-        refusals(profile, rules, root, &mut rare);
+        corrections(profile, rules, root, &mut rare);
         background(profile, rules, root, &mut rare);
         values(profile, rules, root, &mut rare);
         defects(profile, rules, root, &mut rare);

@@ -1,5 +1,7 @@
 //! What is known about the run as a whole.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -217,6 +219,17 @@ fn said_in(text: &str, profile: &Profile) -> impl Iterator<Item = FactUpdate> {
     reason.map(FactUpdate::Reason).into_iter().chain(after)
 }
 
+/// The message in what a provider answered, if the text is such an object.
+fn message_in(text: &str) -> Cow<'_, str> {
+    let object = Some(text).filter(|text| text.trim_start().starts_with('{'));
+    let answer: Option<Value> = object.and_then(|text| serde_json::from_str(text).ok());
+    let message = answer.as_ref().and_then(|answer| {
+        let mut places = ["/error/message", "/message", "/detail", "/error"].into_iter();
+        places.find_map(|place| answer.pointer(place)?.as_str().filter(|it| !it.trim().is_empty()))
+    });
+    message.map_or(Cow::Borrowed(text), |message| Cow::Owned(message.to_owned()))
+}
+
 impl RunFacts {
     pub(crate) fn observe(&mut self, rare: &RareFacts<'_>) {
         for update in &rare.run_facts {
@@ -227,7 +240,8 @@ impl RunFacts {
                     self.model = Some(clipped(text, MESSAGE_BYTES_MAX).into_owned());
                 }
                 FactUpdate::Text(_, text) => {
-                    self.error_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
+                    let text = message_in(text);
+                    self.error_text = Some(clipped(&text, ERROR_TEXT_BYTES_MAX).into_owned());
                 }
                 FactUpdate::Structured(value) => {
                     self.structured.clone_from(value);

@@ -20,8 +20,8 @@ pub(crate) struct CallRules {
     pub start: Vec<CallRule>,
     /// As for starts, and after them.
     pub completion: Vec<CallRule>,
-    /// Events that say that a call was refused.
-    pub refusals: Vec<CallRefusal>,
+    /// Events that say how a call ended, whatever its completion says.
+    pub corrections: Vec<CallCorrection>,
     /// Events that say that the user stopped the calls which the latest completions reject.
     pub interruptions: Vec<EventRule>,
     /// The first that is present.
@@ -197,7 +197,7 @@ pub(crate) struct CallRule {
 
 /// Replaces the outcome that the completion of the call reports.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct CallRefusal {
+pub(crate) struct CallCorrection {
     pub when: Conditions,
     #[serde(flatten)]
     pub of: Objects,

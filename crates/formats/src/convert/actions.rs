@@ -22,9 +22,23 @@ impl Actions {
         Some(match event {
             EventKind::CallCompleted(completed) => self.ended(completed),
             EventKind::CallCorrected { call, outcome, instead_of } => {
-                let call = self.outcome(call, *outcome, "");
-                let text = format!("{call} (reported as {} before)", instead_of.name());
-                LogLine::new(text, LineStyle::Bad)
+                let is_end = *instead_of == CallOutcome::Unknown;
+                match outcome {
+                    CallOutcome::Succeeded => {
+                        self.background_end("Succeeded", call, LineStyle::Plain)
+                    }
+                    CallOutcome::Failed if is_end => {
+                        self.background_end("Failed", call, LineStyle::Bad)
+                    }
+                    _ => {
+                        let line = self.outcome(call, *outcome, "");
+                        let before = instead_of.name();
+                        LogLine::new(
+                            format!("{line} (reported as {before} before)"),
+                            LineStyle::Bad,
+                        )
+                    }
+                }
             }
             EventKind::CallUnfinished(call) => {
                 let ActionText { attempt, detail, .. } = self.texts(call, false);
@@ -32,6 +46,11 @@ impl Actions {
             }
             _ => return None,
         })
+    }
+
+    fn background_end(&self, how: &str, call: &EventCall<'_>, style: LineStyle) -> LogLine {
+        let ActionText { attempt, detail, .. } = self.texts(call, false);
+        LogLine::new(format!("{how} in the background: {attempt}{detail}"), style)
     }
 
     fn ended(&self, completed: &CompletedCall<'_>) -> LogLine {

@@ -6,9 +6,9 @@ mod call_counts;
 mod call_name;
 mod call_order;
 mod call_rows;
+mod corrected;
 mod interruptions;
 mod known_call;
-mod refused;
 mod untracked;
 
 use std::collections::{HashMap, VecDeque};
@@ -122,8 +122,8 @@ impl<'p> CallTable<'p> {
             }
             found.extend(diagnostic.map(at));
         }
-        for (call, outcome) in facts.refused() {
-            let (change, diagnostic) = self.refuse(&call.id, *outcome);
+        for (call, outcome) in facts.corrected() {
+            let (change, diagnostic) = self.correct(&call.id, *outcome);
             if let Some(change) = change {
                 updates.push(self.ended(update(change, call), &mut OpenAction::default()));
             }

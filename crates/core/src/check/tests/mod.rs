@@ -33,7 +33,7 @@ pub(super) fn agent() -> Value {
                 { "when": { "/at": "rejected" }, "id": ["/id"],
                   "outcomes": [{ "outcome": "rejected", "when": {} }] }
             ],
-            "refusals": [
+            "corrections": [
                 { "when": { "/at": "denied" }, "id": ["/id"], "outcome": "denied" }
             ]
         },

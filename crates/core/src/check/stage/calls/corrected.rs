@@ -1,4 +1,4 @@
-//! Calls of which another event than their completion says that they were refused.
+//! Calls of which another event than their completion says how they ended.
 
 use super::call_name::{denied, named};
 use super::{CallTable, Effect};
@@ -10,15 +10,17 @@ use crate::rules::diagnostic::Diagnostic;
 use std::hash::BuildHasher as _;
 
 impl CallTable<'_> {
-    /// Another event than the completion says that a call was refused.
-    pub(super) fn refuse(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
+    /// Another event than the completion says that a call was refused, or how work ended that went
+    /// on behind the completion.
+    pub(super) fn correct(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
-            open.refusal = Some(outcome);
+            open.refusal = Some(outcome).filter(|it| it.is_refusal()).or(open.refusal);
             return (None, None);
         }
         let Some(row) = self.rows.last(id.as_str()) else { return (None, None) };
         let known = row.outcome.filter(|known| *known != outcome);
-        let Some(instead_of) = known else { return (None, None) };
+        let replaces = |known: &CallOutcome| outcome.is_refusal() || *known == CallOutcome::Unknown;
+        let Some(instead_of) = known.filter(replaces) else { return (None, None) };
         let (number, name) = (row.number, named(row.tool.as_deref(), id));
         let line = row.started_line;
         // It may have done its work, so it stays what it is.
@@ -31,6 +33,7 @@ impl CallTable<'_> {
         self.counts.replace(instead_of, outcome);
         let diagnostic = || denied(&name, outcome, line);
         let change = CallChange::Corrected { instead_of, outcome };
-        (Some((change, number, false)), (!instead_of.is_refusal()).then(diagnostic))
+        let is_news = outcome.is_refusal() && !instead_of.is_refusal();
+        (Some((change, number, false)), is_news.then(diagnostic))
     }
 }

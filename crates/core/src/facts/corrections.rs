@@ -1,4 +1,4 @@
-//! Calls that an event says were refused.
+//! Calls that an event says were corrected.
 
 use super::reader::{Rare, call_id};
 use super::tag_rules::TagRules;
@@ -7,24 +7,24 @@ use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
 use crate::profile::{Profile, WithoutStart};
 
-pub(super) fn refusals<'e>(
+pub(super) fn corrections<'e>(
     profile: &Profile,
     rules: &TagRules,
     root: JsonRef<'e>,
     rare: &mut Rare<'e>,
 ) {
-    for open in rules.refusals.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.calls.refusals[open.rule];
-        let calls = rule.of.objects(root).filter_map(|scope| refused(scope, &rule.id));
-        let refused: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
-        if !refused.is_empty() {
-            rare.get_or_insert_default().refused.extend(refused);
+    for open in rules.corrections.iter().filter(|open| open.when.hold(root)) {
+        let rule = &profile.calls.corrections[open.rule];
+        let calls = rule.of.objects(root).filter_map(|scope| corrected(scope, &rule.id));
+        let corrected: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
+        if !corrected.is_empty() {
+            rare.get_or_insert_default().corrected.extend(corrected);
         }
     }
 }
 
 /// A call that an event names by its id only.
-fn refused<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
+fn corrected<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
     Some(Call {
         id: call_id(scope, id)?,
         is_in_order: false,
