@@ -22,7 +22,9 @@ use ndjson_check_core::internals::REPEATED_CALLS;
 
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
-use values::{CallTimeout, duration, duration_or_none, jobs, reports_apart};
+use values::{
+    CallTimeout, count, duration, duration_or_none, exit_status, jobs, repeats, reports_apart,
+};
 
 pub(crate) use generated::{completions, manual_page, meant_word, names_subcommand};
 pub(crate) use help::{one_line, painted, usage};
@@ -120,7 +122,7 @@ pub(crate) struct Cli {
     pub(crate) schema: Option<PathBuf>,
 
     /// Exit status of the agent that wrote the stream
-    #[arg(long, value_name = "N", help_heading = "Check")]
+    #[arg(long, value_name = "N", value_parser = exit_status, help_heading = "Check")]
     pub(crate) exit_status: Option<u8>,
 
     /// Accept the findings in this file; fail if one is new or missing
@@ -155,7 +157,7 @@ pub(crate) struct Cli {
 
     /// Report a tool call that is repeated N times in a row
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
-    #[arg(value_parser = clap::value_parser!(u64).range(2..), help_heading = "Check")]
+    #[arg(value_parser = repeats, help_heading = "Check")]
     pub(crate) repeated_calls: u64,
 
     /// Longest line that is read, such as 512KiB
@@ -254,7 +256,7 @@ pub(crate) struct Cli {
 
     /// Accept up to N inputs that cannot be read
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "command")]
-    #[arg(hide_default_value = true, help_heading = "Files")]
+    #[arg(hide_default_value = true, value_parser = count, help_heading = "Files")]
     pub(crate) unreadable: u64,
 
     /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html

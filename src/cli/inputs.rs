@@ -2,6 +2,7 @@
 
 pub(crate) mod contents;
 pub(crate) mod list;
+mod tar_links;
 
 use std::fs::File;
 use std::io;

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
+use std::mem;
 use std::path::Path;
 
 use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, NoRetry, Note, Observer, StreamStart, StreamSummary,
-    WantedEvents,
+    CheckedEvent, Diagnostic, Error, Event, NoRetry, Note, Observer, Severity, StreamStart,
+    StreamSummary, WantedEvents,
 };
 use ndjson_check_formats::baseline::Baseline;
 use ndjson_check_formats::report::RunTotals;
@@ -18,6 +19,7 @@ use ndjson_check_formats::{Converter, Form, Written};
 use super::args::{Cli, Color, Target};
 use super::attempts::Attempt;
 use super::error::CliError;
+use super::inputs::STDIN;
 use super::progress::Progress;
 use super::redaction::Redaction;
 use super::reports::{self, OpenReport, has_color};
@@ -46,6 +48,8 @@ pub(super) struct Outputs {
     /// The summary of an attempt that will be tried again. Reports get it when that is certain.
     waiting: Option<StreamSummary>,
     totals: RunTotals,
+    /// Errors and warnings of the open stream.
+    open: (u64, u64),
     /// How many inputs may be unreadable, and how many were.
     unreadable: u64,
     unread: u64,
@@ -103,6 +107,7 @@ impl Outputs {
             attempt,
             waiting: None,
             totals: RunTotals::default(),
+            open: (0, 0),
             unreadable: cli.unreadable,
             unread: 0,
         })
@@ -147,6 +152,10 @@ impl Outputs {
 
     pub(super) fn not_checked(&mut self, error: &CliError) {
         self.totals.not_checked += 1;
+        // They have been reported.
+        let (errors, warnings) = mem::take(&mut self.open);
+        self.totals.errors += errors;
+        self.totals.warnings += warnings;
         self.unread += u64::from(error.is_about_reading());
         self.error(&error.to_string());
     }
@@ -245,6 +254,7 @@ impl Observer for Outputs {
         if let Some((baseline, _)) = &mut self.baseline {
             baseline.begin(start.name());
         }
+        self.open = (0, 0);
         self.observers().try_for_each(|observer| observer.begin(start))
     }
 
@@ -267,6 +277,8 @@ impl Observer for Outputs {
         let is_known = |(baseline, _): &mut (Baseline, _)| baseline.knows(diagnostic);
         if !self.baseline.as_mut().is_some_and(is_known) {
             self.attempt.observe(diagnostic);
+            self.open.0 += u64::from(diagnostic.severity == Severity::Error);
+            self.open.1 += u64::from(diagnostic.severity == Severity::Warning);
             self.observers().for_each(|observer| observer.diagnostic(diagnostic));
         }
     }
@@ -280,6 +292,7 @@ impl Observer for Outputs {
     }
 
     fn summary(&mut self, summary: &StreamSummary) {
+        self.open = (0, 0);
         self.hint = self.hint.take().filter(|_| summary.events == 0);
         let mut noted = Cow::Borrowed(summary);
         if let Some(note) = self.attempt.decide(summary) {
@@ -318,6 +331,10 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
 
 fn tee(path: &Path) -> Result<TeeTarget, CliError> {
     let name = path.display().to_string();
+    if name == STDIN {
+        let message = "--tee writes to a file; for standard output, use --to stream-json";
+        return Err(CliError::usage(message));
+    }
     let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
     if file.is_terminal() {
         return Err(CliError::usage("--tee would send control characters to a terminal"));

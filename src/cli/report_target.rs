@@ -1,7 +1,7 @@
 //! Where a report goes. A file appears when the report is complete.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Seek as _, Write};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::workflow_commands::escape_commands;
@@ -33,7 +33,10 @@ impl ReportTarget {
 
     /// A file of the CI job to which steps append. The report comes in one piece.
     pub(super) fn appended(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        if lacks_newline(path) {
+            file.write_all(b"\n")?;
+        }
         Ok(Self::Stream(Box::new(file)))
     }
 
@@ -68,6 +71,18 @@ impl Write for ReportTarget {
     fn flush(&mut self) -> io::Result<()> {
         self.writer().flush()
     }
+}
+
+/// Whether a file ends in the middle of a line. One that cannot be read is taken to be whole.
+fn lacks_newline(path: &Path) -> bool {
+    let is_regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
+    let last = || {
+        let (mut file, mut last) = (File::open(path)?, [0]);
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+        io::Result::Ok(last[0])
+    };
+    is_regular && last().is_ok_and(|last| last != b'\n')
 }
 
 /// The error without the name of the temporary file, which says nothing to the user.

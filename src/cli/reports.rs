@@ -23,6 +23,10 @@ use super::workflow_commands::{escape_commands, in_github_workflow};
 
 pub(super) const STDERR: &str = "standard error";
 
+/// The variables that name the files of a GitHub job.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+const STEP_OUTPUTS: &str = "GITHUB_OUTPUT";
+
 pub(super) struct OpenReport {
     /// The name of the target, for errors.
     name: String,
@@ -80,22 +84,7 @@ pub(super) fn open(
     demands: &[String],
     progress: &Progress,
 ) -> Result<Vec<OpenReport>, CliError> {
-    let to_standard = |format| ReportTo { format, file: None };
-    let mut chosen = cli.report.clone();
-    if chosen.is_empty() && !cli.quiet {
-        chosen.push(to_standard(ReportFormat::Human));
-        chosen.extend(in_github_workflow().then(|| to_standard(ReportFormat::Github)));
-    }
-    // Who only asks for files gets the answer on the terminal all the same, and annotations.
-    let mut files = Vec::new();
-    if !cli.quiet && !chosen.is_empty() && chosen.iter().all(|report| report.file.is_some()) {
-        files.extend(chosen.iter().filter_map(ReportTo::described));
-        let has_annotations = chosen.iter().any(|it| it.format == ReportFormat::Github);
-        chosen.push(to_standard(ReportFormat::Human));
-        if in_github_workflow() && !has_annotations {
-            chosen.push(to_standard(ReportFormat::Github));
-        }
-    }
+    let (chosen, files) = chosen(cli);
     refuse_mixed(&chosen)?;
     let mut reports = Vec::new();
     for report in &chosen {
@@ -135,7 +124,7 @@ pub(super) fn open(
             });
         }
     }
-    if chosen.iter().any(|report| report.format == ReportFormat::Github) {
+    if annotates(&chosen) {
         reports.extend(of_job()?);
     }
     if let Some(path) = &cli.write_baseline {
@@ -143,6 +132,38 @@ pub(super) fn open(
         reports.push(OpenReport::new(name, target, BaselineWriter::new(portable_names(cli))));
     }
     Ok(reports)
+}
+
+/// The reports to write, and the files to name in the human one.
+fn chosen(cli: &Cli) -> (Vec<ReportTo>, Vec<String>) {
+    let to_standard = |format| ReportTo { format, file: None };
+    let mut chosen = cli.report.clone();
+    if chosen.is_empty() && !cli.quiet {
+        chosen.push(to_standard(ReportFormat::Human));
+        chosen.extend(in_github_workflow().then(|| to_standard(ReportFormat::Github)));
+    }
+    // Who only asks for files gets the answer on the terminal all the same, and annotations.
+    let mut files = Vec::new();
+    if !cli.quiet && !chosen.is_empty() && chosen.iter().all(|report| report.file.is_some()) {
+        files.extend(chosen.iter().filter_map(ReportTo::described));
+        let annotates = annotates(&chosen);
+        chosen.push(to_standard(ReportFormat::Human));
+        if in_github_workflow() && !annotates {
+            chosen.push(to_standard(ReportFormat::Github));
+        }
+    }
+    (chosen, files)
+}
+
+fn annotates(chosen: &[ReportTo]) -> bool {
+    chosen.iter().any(|report| report.format == ReportFormat::Github)
+}
+
+/// The files of a GitHub job that this check appends to.
+pub(super) fn appended(cli: &Cli) -> Vec<PathBuf> {
+    let is_wanted = annotates(&chosen(cli).0);
+    let files = [STEP_SUMMARY, STEP_OUTPUTS].into_iter().filter(|_| is_wanted);
+    files.filter_map(job_file).collect()
 }
 
 /// Where a reader finds more about the run.
@@ -187,17 +208,20 @@ fn refuse_mixed(chosen: &[ReportTo]) -> Result<(), CliError> {
 
 /// The files to which a step of a GitHub job appends: the job's summary, and the step's outputs.
 fn of_job() -> Result<Vec<OpenReport>, CliError> {
-    let file = |variable| env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     let mut reports = Vec::new();
-    if let Some(path) = file("GITHUB_STEP_SUMMARY") {
+    if let Some(path) = job_file(STEP_SUMMARY) {
         let (name, target) = opened(&path, ReportTarget::appended)?;
         reports.push(OpenReport::new(name, target, Markdown::default()));
     }
-    if let Some(path) = file("GITHUB_OUTPUT") {
+    if let Some(path) = job_file(STEP_OUTPUTS) {
         let (name, target) = opened(&path, ReportTarget::appended)?;
         reports.push(OpenReport::new(name, target, StepOutputs::default()));
     }
     Ok(reports)
+}
+
+fn job_file(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 fn opened(
@@ -266,7 +290,8 @@ pub(super) fn has_color(color: Color, on_terminal: bool) -> bool {
         Color::Always => true,
         Color::Never => false,
         Color::Auto if value("NO_COLOR").is_some() => false,
-        Color::Auto if is_forced("FORCE_COLOR") || is_forced("CLICOLOR_FORCE") => true,
+        Color::Auto if value("FORCE_COLOR").is_some() => is_forced("FORCE_COLOR"),
+        Color::Auto if is_forced("CLICOLOR_FORCE") => true,
         Color::Auto => {
             on_terminal
                 && env::var_os("CLICOLOR").is_none_or(|value| value != "0")

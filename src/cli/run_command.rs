@@ -49,7 +49,9 @@ pub(super) fn check_producer(cli: &Cli, checker: &mut Checker, outputs: &mut Out
                 }
             }
         }
-        return Exit { code: conclude(code, outputs), interrupt };
+        // The reports show the code with which a signal ends us.
+        let by_signal = interrupt.and_then(|it| u8::try_from(128 + it.signal).ok());
+        return Exit { code: conclude(by_signal.or(code), outputs), interrupt };
     }
 }
 

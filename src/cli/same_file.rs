@@ -9,6 +9,7 @@ use super::args::Cli;
 use super::attempts;
 use super::error::CliError;
 use super::inputs::Input;
+use super::reports;
 use super::stdio;
 use super::stream_files::absolute;
 
@@ -21,6 +22,7 @@ pub(super) fn refuse(
     let others = reports.chain(&cli.write_baseline).cloned();
     let written: Vec<PathBuf> = others.chain(attempts::copies(cli)).collect();
     let written: Vec<Destination> = written.iter().map(|path| Destination::of(path)).collect();
+    let appended = reports::appended(cli);
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = stdio::stdin_copy().and_then(Handle::from_file).ok().filter(|_| reads_stdin);
     let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);
@@ -34,7 +36,8 @@ pub(super) fn refuse(
     let stdout = stdio::stdout_copy().and_then(Handle::from_file).ok().filter(is_regular);
     for (index, file) in written.iter().enumerate() {
         let shown = file.path.display();
-        if written[..index].iter().any(|other| file.is(other.path)) {
+        let mut others = written[..index].iter().map(|other| other.path);
+        if others.any(|path| file.is(path)) || appended.iter().any(|path| file.is(path)) {
             return Err(CliError::Usage(format!("{shown} would be written twice")));
         }
         let is_stdin = stdin.is_some() && file.regular == stdin;

@@ -215,6 +215,61 @@ fn a_truncated_tar_archive_is_named() {
     assert!(text(&output.stderr).contains("no *.ndjson or *.jsonl file in this tar archive"));
 }
 
+/// Goal: a link in a tar archive hides no recording.
+/// Method: links to a recording in the archive, before and behind it, are no news; links to other
+/// names, out of the archive, and to nothing are named.
+#[test]
+fn a_link_in_a_tar_archive_is_checked_or_named() {
+    use tar::EntryType::{Link, Symlink};
+    let good = stream(GOOD);
+    let archived = |name: &str, kind: tar::EntryType, target: &str| {
+        let mut archive = tar::Builder::new(Vec::new());
+        let mut link = || {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(0);
+            archive.append_link(&mut header, name, target).unwrap();
+        };
+        link();
+        let link = archive.into_inner().unwrap();
+        let link = &link[..link.len() - 1024];
+        let files = tar(&[("runs/a.ndjson", &good), ("runs/z.log", &good)]);
+        let files = &files[..files.len() - 1024];
+        [[link, files, &[0; 1024]].concat(), [files, link, &[0; 1024]].concat()]
+    };
+    let cases = [
+        ("runs/b.ndjson", Symlink, "a.ndjson", true),
+        ("latest.ndjson", Symlink, "./runs/../runs/a.ndjson", true),
+        ("runs/b.ndjson", Link, "runs/a.ndjson", true),
+        ("runs/b.log", Symlink, "nowhere", true),
+        ("runs/b.ndjson", Link, "runs/z.log", false),
+        ("runs/b.ndjson", Symlink, "z.log", false),
+        ("runs/b.ndjson", Symlink, "runs/a.ndjson", false),
+        ("runs/b.ndjson", Symlink, "../../a.ndjson", false),
+        ("runs/b.ndjson", Symlink, "/runs/a.ndjson", false),
+    ];
+    for (name, kind, target, is_good) in cases {
+        for archive in archived(name, kind, target) {
+            let output = run_on(&[], &archive);
+            let (code, error) = (output.status.code(), text(&output.stderr));
+            assert_eq!(code, Some(if is_good { 0 } else { 2 }), "{name} -> {target}: {error}");
+            let named = format!("failed to read {name}: the link is to no recording");
+            assert_eq!(error.contains(&named), !is_good, "{name} -> {target}: {error}");
+        }
+    }
+}
+
+/// Goal: findings that are reported are counted, although their stream cannot be read to its end.
+#[test]
+fn the_findings_of_a_damaged_archive_are_counted() {
+    let whole: Vec<u8> = stream("fixtures/rules/invalid-json/glued-text.ndjson").repeat(400);
+    let output = run_on(&["--report", "json"], &gzip(&whole)[..gzip(&whole).len() - 12]);
+    let report = text(&output.stdout);
+    let found = report.matches(r#""severity":"error""#).count();
+    assert!(found > 0 && output.status.code() == Some(2), "{report}");
+    assert!(report.contains(&format!(r#""errors":{found},"#)), "{report}");
+}
+
 /// Goal: `drift` reads the recordings in an archive; `diff`, which needs one, says so.
 #[test]
 fn drift_reads_archives_and_diff_refuses_them() {

@@ -40,6 +40,32 @@ fn a_closed_standard_input_does_not_lose_the_report() {
     assert!(fs::read_to_string(&file).unwrap().contains("\"summary\""));
 }
 
+/// Goal: the files of a GitHub job are appended to, and nothing replaces them.
+/// Method: a file that ends in the middle of a line; a report and a copy to the same file.
+#[test]
+fn the_files_of_a_job_keep_what_is_in_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("job");
+    for variable in ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"] {
+        let of_job = |arguments: &str| {
+            fs::write(&file, "before").unwrap();
+            let path = file.display();
+            let job = format!("export GITHUB_ACTIONS=true {variable}={path} F={path};");
+            let output = shell(&format!("{job} $P {arguments}"));
+            (output.status.code(), fs::read_to_string(&file).unwrap(), text(&output.stderr))
+        };
+        let (code, written, _) = of_job("$G");
+        assert!(code == Some(0) && written.starts_with("before\n"), "{variable}: {written}");
+        for option in ["--report=json=$F", "--report=markdown=$F", "--tee=$F"] {
+            let (code, written, error) = of_job(&format!("{option} $G"));
+            assert!(code == Some(2) && written.starts_with("before\n"), "{option}: {written}");
+            assert!(error.contains("job would be written twice"), "{option}: {error}");
+        }
+        let (code, ..) = of_job("--report=markdown $G >> $F");
+        assert_eq!(code, Some(0), "{variable}");
+    }
+}
+
 /// Goal: the exit code in a report is the one that the program ends with.
 /// Method: the folder of another report is removed while the stream is read.
 #[test]

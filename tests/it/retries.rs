@@ -266,7 +266,7 @@ fn a_signal_ends_the_wait_for_a_retry() {
     assert!(begun.elapsed() < Duration::from_secs(20));
     assert_eq!(agent.attempts(), 1);
     let report = agent.report();
-    assert_eq!(report[1]["exit_code"], 3);
+    assert_eq!(report[1]["exit_code"], 143);
     assert_eq!((&report[1]["failed"], &report[0]["outcome"]), (&json!(1), &json!("failed")));
     assert!(notes(&report[0]).contains(&"not-tried-again"), "{report:?}");
 }

@@ -205,7 +205,10 @@ fn a_signal_in_a_pipe_finishes_the_report() {
     send(&child, Signal::SIGTERM);
     assert_eq!(ended(&mut child).signal(), Some(15));
     let mut ours = checker(["--profile", "fixtures/profiles/report/profile.json"]);
-    assert_eq!(judge(&fs::read(&report).unwrap()[..], &mut ours).1, []);
+    let bytes = fs::read(&report).unwrap();
+    assert_eq!(judge(&bytes[..], &mut ours).1, []);
+    let code = "\"exit_code\":143}\n";
+    assert!(text(&bytes).ends_with(code), "the code of a shell, not {}", text(&bytes));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     drop(pipe);
 }

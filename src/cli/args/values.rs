@@ -150,6 +150,19 @@ impl std::fmt::Display for Size {
     }
 }
 
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "must be a whole number of 0 or more".to_owned())
+}
+
+pub(super) fn repeats(text: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| *number >= 2);
+    number.ok_or_else(|| "must be a whole number of 2 or more".to_owned())
+}
+
+pub(super) fn exit_status(text: &str) -> Result<u8, String> {
+    text.parse().map_err(|_| "must be a whole number from 0 to 255".to_owned())
+}
+
 pub(super) fn retries(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| "must be a whole number above 0".to_owned())
 }

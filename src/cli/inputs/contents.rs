@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::io::{self, Cursor, Read};
+use std::path::Path;
 
 use ndjson_check_core::Error;
 use tar::Archive;
 
+use super::tar_links::TarLinks;
 use super::{STDIN, is_stream_name, nothing_to_check, unread};
 use crate::cli::archive::Decompressed;
 use crate::cli::outputs::copied;
@@ -95,20 +97,37 @@ fn each_member(
     is_cut: &Cell<bool>,
     mut each: impl FnMut(Result<FoundStream<'_>, Error>),
 ) -> io::Result<()> {
+    let mut links = TarLinks::default();
     for entry in archive.entries()? {
         let entry = entry?;
         let kind = entry.header().entry_type();
         let path = entry.path()?.into_owned();
-        if !(kind.is_file() || kind.is_gnu_sparse()) || !is_stream_name(&path) {
+        if !is_stream_name(&path) {
             continue;
         }
-        let path = path.strip_prefix(".").unwrap_or(&path).to_string_lossy();
-        let name = if name == STDIN { path.into_owned() } else { format!("{name}/{path}") };
+        if kind.is_symlink() || kind.is_hard_link() {
+            let target = entry.link_name()?.unwrap_or_default();
+            links.link(&path, &target, kind.is_symlink());
+        }
+        if !(kind.is_file() || kind.is_gnu_sparse()) {
+            continue;
+        }
+        links.member(&path);
+        let name = member_name(name, &path);
         let size = entry.size();
         let mut source = Decompressed::new(Whole { source: entry, left: size, is_cut });
         each(Ok(FoundStream { name: &name, source: &mut source, is_member: true }));
     }
+    for path in links.dangling() {
+        let link = "the link is to no recording in the tar archive; `tar -h` follows links";
+        each(Err(unread(&member_name(name, &path), io::Error::other(link))));
+    }
     Ok(())
+}
+
+fn member_name(archive: &str, path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path).to_string_lossy();
+    if archive == STDIN { path.into_owned() } else { format!("{archive}/{path}") }
 }
 
 /// The first bytes: as many as distinguish a tar archive from a stream, which is one for events.
@@ -176,13 +195,18 @@ impl<R: Read> Read for WithEnd<R> {
 struct Whole<'a, R> {
     source: R,
     left: u64,
-    /// Set if it does.
+    /// Set if it does, or if the archive cannot be read on.
     is_cut: &'a Cell<bool>,
 }
 
 impl<R: Read> Read for Whole<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.source.read(buffer)?;
+        let result = self.source.read(buffer);
+        let is_lost = |error: &io::Error| error.kind() != io::ErrorKind::Interrupted;
+        if result.as_ref().is_err_and(is_lost) {
+            self.is_cut.set(true);
+        }
+        let count = result?;
         self.left = self.left.saturating_sub(count as u64);
         if count == 0 && self.left > 0 && !buffer.is_empty() {
             self.is_cut.set(true);

@@ -106,7 +106,8 @@ impl Headline {
     /// The rest, where it does not follow the reason.
     pub fn detail(&self) -> &str {
         let in_brackets = self.rest.strip_prefix(" (").and_then(|it| it.strip_suffix(')'));
-        in_brackets.unwrap_or_else(|| self.rest.trim_start_matches([':', ',', ' ']))
+        let after = || [": ", ", ", " "].into_iter().find_map(|it| self.rest.strip_prefix(it));
+        in_brackets.or_else(after).unwrap_or(&self.rest)
     }
 
     /// The note of a finding. Text in place of events is no output of something else between them.
