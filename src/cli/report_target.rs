@@ -33,11 +33,8 @@ impl ReportTarget {
 
     /// A file of the CI job to which steps append. The report comes in one piece.
     pub(super) fn appended(path: &Path) -> io::Result<Self> {
-        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
-        if lacks_newline(path) {
-            file.write_all(b"\n")?;
-        }
-        Ok(Self::Stream(Box::new(file)))
+        let file = OpenOptions::new().append(true).create(true).open(path)?;
+        Ok(Self::Stream(Box::new(Appended { file, path: Some(path.to_owned()) })))
     }
 
     /// Gives the complete report its name, in one step.
@@ -70,6 +67,26 @@ impl Write for ReportTarget {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer().flush()
+    }
+}
+
+/// Begins on a new line.
+struct Appended {
+    file: File,
+    /// Until the first byte is written: others may append, too.
+    path: Option<PathBuf>,
+}
+
+impl Write for Appended {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.path.take().is_some_and(|path| lacks_newline(&path)) {
+            self.file.write_all(b"\n")?;
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -259,6 +259,32 @@ fn a_link_in_a_tar_archive_is_checked_or_named() {
     }
 }
 
+/// Goal: a link leads to a recording over other links, and a circle of links leads nowhere.
+#[test]
+fn links_to_links_in_a_tar_archive_are_followed() {
+    use tar::EntryType::{Link, Symlink};
+    let good = stream(GOOD);
+    let archived = |links: &[(&str, tar::EntryType, &str)]| {
+        let files = tar(&[("a.ndjson", &good)]);
+        let mut archive = tar::Builder::new(files[..files.len() - 1024].to_vec());
+        for (name, kind, target) in links {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(*kind);
+            header.set_size(0);
+            archive.append_link(&mut header, name, target).unwrap();
+        }
+        run_on(&[], &archive.into_inner().unwrap()).status.code()
+    };
+    let chain = [
+        ("c.ndjson", Symlink, "b.ndjson"),
+        ("b.ndjson", Link, "a.ndjson"),
+        ("d.ndjson", Symlink, "c.ndjson"),
+    ];
+    assert_eq!(archived(&chain), Some(0));
+    let circle = [("b.ndjson", Symlink, "c.ndjson"), ("c.ndjson", Symlink, "b.ndjson")];
+    assert_eq!(archived(&circle), Some(2));
+}
+
 /// Goal: findings that are reported are counted, although their stream cannot be read to its end.
 #[test]
 fn the_findings_of_a_damaged_archive_are_counted() {

@@ -27,7 +27,7 @@ fn every_output_says_that_it_was_refused() {
     let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
     let refused = concat!(
         r#"{"type":"call_corrected","call":1,"id":"toolu_01","tool":"Write","kind":"write","#,
-        r#""detail":"a.md","files":["a.md"],"outcome":"denied","line":5}"#,
+        r#""detail":"a.md","files":["a.md"],"outcome":"denied","instead_of":"failed","line":5}"#,
     );
     assert!(events.lines().any(|line| line == refused), "{events}");
     let (code, report) = printed(&["--max-failed-calls", "0"], events.as_bytes());
@@ -79,7 +79,7 @@ fn every_output_says_that_it_was_interrupted() {
     let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
     let corrected = concat!(
         r#"{"type":"call_corrected","call":1,"id":"toolu_01","tool":"Bash","kind":"command","#,
-        r#""detail":"npm test","outcome":"failed","line":4}"#,
+        r#""detail":"npm test","outcome":"failed","instead_of":"rejected","line":4}"#,
     );
     assert!(events.lines().any(|line| line == corrected), "{events}");
     let (code, report) = printed(&flags, events.as_bytes());
@@ -150,5 +150,42 @@ fn an_observer_is_told_of_every_outcome() {
         let CallCounts { total, unfinished, .. } = summary.call_counts;
         (told.0.total, told.0.unfinished) = (total, unfinished);
         assert_eq!(told.0, summary.call_counts, "{}", case.path.display());
+    }
+}
+
+/// Goal: when the agent reports how work in the background ended, expectations know it, also from
+/// the normal form; and no other call changes.
+#[test]
+fn the_end_of_background_work_counts_for_expectations() {
+    let stream =
+        std::fs::read(root().join("fixtures/agents/claude/moved-to-the-background.ndjson"))
+            .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let judged = |stream: &[u8], command: &str| {
+        let file = folder.path().join("expect.toml");
+        let expected = format!("[[expect.calls]]\nruns = \"{command}\"\nlast = \"succeeded\"\n");
+        std::fs::write(&file, expected).unwrap();
+        printed(&["--config", file.to_str().unwrap()], stream)
+    };
+    let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
+    for (stream, form) in [(&stream[..], "claude"), (events.as_bytes(), "events")] {
+        let (code, report) = judged(stream, "make press");
+        assert!(code == 1 && report.contains("of `make press` (line "), "{form}: {report}");
+        let unclear = "expectation-unobservable";
+        assert!(report.contains("failed") && !report.contains(unclear), "{form}: {report}");
+        let (code, report) = judged(stream, "make label");
+        assert!(code == 0 && !report.contains(unclear), "{form}: {report}");
+    }
+    // A refused call stays refused when the work of another one fails.
+    let done = "Command running in background with ID: b2pear. Output is being written to: \
+                /tmp/tasks/b2pear.output\",\"is_error\":false";
+    let rejection = "The user doesn't want to proceed with this tool use.\",\"is_error\":true";
+    let stream = String::from_utf8(stream).unwrap();
+    assert!(stream.contains(done));
+    let stream = stream.replace(done, rejection);
+    let (_, events) = printed(&["--quiet", "--to", "events"], stream.as_bytes());
+    for (stream, form) in [(&stream, "claude"), (&events, "events")] {
+        let (_, report) = printed(&[], stream.as_bytes());
+        assert!(report.contains("2 calls (1 failed, 1 rejected)"), "{form}: {report}");
     }
 }

@@ -213,7 +213,7 @@ export interface CallCompletedEvent {
   time_ms?: TimeMs;
 }
 
-/** The call has completed, and now the agent says that it was refused, or interrupted. This replaces its outcome. */
+/** The call has completed, and now the agent says how it ended: it was refused, interrupted, or ended in the background. This replaces its outcome. */
 export interface CallCorrectedEvent {
   type: "call_corrected";
   /** The number of the call in this stream, from 1. */
@@ -230,7 +230,9 @@ export interface CallCorrectedEvent {
   /** The files that the call writes or deletes. */
   files?: string[];
   /** An interrupted call failed. */
-  outcome: "failed" | "rejected" | "denied";
+  outcome: "succeeded" | "failed" | "rejected" | "denied";
+  /** The outcome until now. */
+  instead_of?: "succeeded" | "failed" | "rejected" | "denied" | "unknown";
   line?: Line;
   time_ms?: TimeMs;
 }

@@ -202,7 +202,7 @@ kinds! {
         started_line, started_ms
     );
     EventKind::CallCorrected { .. } => CallCorrected(
-        call, id, tool, parent, kind, detail, files, arguments, outcome
+        call, id, tool, parent, kind, detail, files, arguments, outcome, instead_of
     );
     EventKind::CallUnfinished(_) => CallUnfinished(
         call, id, tool, parent, kind, detail, files, arguments, started_line, started_ms

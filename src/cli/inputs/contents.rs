@@ -120,7 +120,7 @@ fn each_member(
     }
     for path in links.dangling() {
         let link = "the link is to no recording in the tar archive; `tar -h` follows links";
-        each(Err(unread(&member_name(name, &path), io::Error::other(link))));
+        each(Err(unread(&member_name(name, path), io::Error::other(link))));
     }
     Ok(())
 }

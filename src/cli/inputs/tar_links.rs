@@ -1,6 +1,6 @@
 //! Links in a tar archive: what they link to is checked by its own name, if it is in the archive.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Component, Path, PathBuf};
 
@@ -8,13 +8,17 @@ use std::path::{Component, Path, PathBuf};
 /// and further links are ignored.
 const REMEMBERED_MAX: usize = 1_000_000;
 
+/// Links to links that are followed, as in the Linux kernel.
+const LINKS_FOLLOWED_MAX: usize = 40;
+
 #[derive(Default)]
 pub(super) struct TarLinks {
     state: RandomState,
     /// The hashes of the paths of recordings.
     members: HashSet<u64>,
-    /// Each link, and the hash of the path that it links to; none outside of the archive.
-    links: Vec<(PathBuf, Option<u64>)>,
+    links: Vec<PathBuf>,
+    /// By the hash of the path of a link, that of the path that it links to.
+    targets: HashMap<u64, u64>,
 }
 
 impl TarLinks {
@@ -26,19 +30,31 @@ impl TarLinks {
 
     /// The target of a symbolic link begins at the folder of the link.
     pub(super) fn link(&mut self, path: &Path, target: &Path, is_symbolic: bool) {
-        let folder = path.parent().filter(|_| is_symbolic).unwrap_or(Path::new(""));
-        let target = resolved(&folder.join(target)).map(|path| self.state.hash_one(path));
-        if self.links.len() < REMEMBERED_MAX {
-            self.links.push((path.to_owned(), target));
+        if self.links.len() == REMEMBERED_MAX {
+            return;
         }
+        let folder = path.parent().filter(|_| is_symbolic).unwrap_or(Path::new(""));
+        let target = resolved(&folder.join(target));
+        if let Some((path, target)) = resolved(path).zip(target) {
+            self.targets.insert(self.state.hash_one(path), self.state.hash_one(target));
+        }
+        self.links.push(path.to_owned());
     }
 
     /// The links to no recording in the archive.
-    pub(super) fn dangling(self) -> impl Iterator<Item = PathBuf> {
-        let Self { members, links, .. } = self;
-        let is_dangling =
-            move |target: Option<u64>| !target.is_some_and(|it| members.contains(&it));
-        links.into_iter().filter(move |(_, target)| is_dangling(*target)).map(|(path, _)| path)
+    pub(super) fn dangling(&self) -> impl Iterator<Item = &Path> {
+        self.links.iter().map(PathBuf::as_path).filter(|path| !self.leads_to_member(path))
+    }
+
+    fn leads_to_member(&self, link: &Path) -> bool {
+        let mut at = resolved(link).map(|path| self.state.hash_one(path));
+        for _ in 0..LINKS_FOLLOWED_MAX {
+            at = at.and_then(|at| self.targets.get(&at).copied());
+            if at.is_some_and(|at| self.members.contains(&at)) {
+                return true;
+            }
+        }
+        false
     }
 }
 
@@ -50,7 +66,8 @@ fn resolved(path: &Path) -> Option<PathBuf> {
             Component::Normal(name) => resolved.push(name),
             Component::CurDir => {}
             Component::ParentDir => resolved.pop().then_some(())?,
-            Component::RootDir | Component::Prefix(_) => return None,
+            // `tar -P` archives absolute paths.
+            Component::RootDir | Component::Prefix(_) => resolved.push(part),
         }
     }
     Some(resolved)

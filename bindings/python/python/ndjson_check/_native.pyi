@@ -219,6 +219,7 @@ class CallCorrected(Event):
         "files",
         "arguments",
         "outcome",
+        "instead_of",
     )
     @property
     def call(self) -> int: ...
@@ -238,6 +239,8 @@ class CallCorrected(Event):
     def arguments(self) -> Any: ...
     @property
     def outcome(self) -> str: ...
+    @property
+    def instead_of(self) -> str: ...
 
 @final
 class CallUnfinished(Event):

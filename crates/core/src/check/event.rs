@@ -96,7 +96,6 @@ pub enum EventKind<'a> {
         /// How it ended.
         outcome: CallOutcome,
         /// How its completion said that it ended.
-        #[serde(skip)]
         instead_of: CallOutcome,
     },
     /// The turn or the run is over, and the call has not completed.

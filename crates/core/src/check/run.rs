@@ -128,6 +128,7 @@ impl<'c> Run<'c> {
             }
             Place::Epilogue => {
                 self.in_run_or_after(facts, is_valid, &mut findings.pending);
+                self.calls.observe_corrections(facts, &mut calls, &mut findings.pending);
                 self.terminal.observe_epilogue(facts, &mut findings.pending);
             }
             Place::NewTurn => {
@@ -148,8 +149,10 @@ impl<'c> Run<'c> {
             .as_mut()
             .map(|demands| demands.observe(facts, &events, (&self.facts, self.calls.counts())));
         let Broken { limit, start } = broken.unwrap_or_default();
-        if let Some(stats) = self.stats.as_mut().filter(|_| place.is_in_run()) {
-            stats.observe(facts, &events);
+        match &mut self.stats {
+            Some(stats) if place.is_in_run() => stats.observe(facts, &events),
+            Some(stats) => stats.observe_corrections(&events),
+            None => {}
         }
         out.event(&CheckedEvent {
             line,

@@ -98,7 +98,7 @@ impl RunModel {
         }
     }
 
-    /// What comes after the end of the run has no events.
+    /// What comes after the end of the run has no events, except for corrections of calls.
     pub(super) fn line<'e>(
         &mut self,
         (line, facts): (&Line<'_>, &'e Facts<'_>),
@@ -110,11 +110,11 @@ impl RunModel {
         let is_other_block = !(updates.text.is_empty() && updates.calls.is_empty());
         let details = self.details.as_mut();
         let details = details.and_then(|details| details.read(facts, line, is_other_block));
-        if !is_in_run {
-            return;
-        }
         let at = EventTime { line: Some(facts.line), time_ms: facts.time.and_then(whole_number) };
         let emitter = &mut Emitter { at, time: facts.time, events };
+        if !is_in_run {
+            return updates.calls.iter().for_each(|update| self.call(update, emitter));
+        }
         let rare = facts.rare.as_deref();
         if updates.turn_at.is_some() || facts.end().is_some() {
             self.end_messages(emitter);

@@ -1,4 +1,4 @@
-//! Calls that an event says were corrected.
+//! Calls of which an event says how they ended, whatever their completions say.
 
 use super::reader::{Rare, call_id};
 use super::tag_rules::TagRules;

@@ -179,14 +179,13 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
                 let update = match fact {
                     RunFact::Structured => structured(value, scope),
                     RunFact::RetryAfter => retry_after(value, scope),
-                    RunFact::Model | RunFact::ErrorText => {
-                        value.text(scope).map(|text| FactUpdate::Text(*fact, text))
+                    RunFact::Model => value.text(scope).map(|text| FactUpdate::Text(*fact, text)),
+                    RunFact::ErrorText => {
+                        let text = value.text(scope);
+                        text.map(|text| error_text(&text, profile, &mut updates))
                     }
                     _ => value.number(scope).map(|number| FactUpdate::Set(*fact, number)),
                 };
-                if let Some(FactUpdate::Text(RunFact::ErrorText, text)) = &update {
-                    updates.extend(said_in(text, profile));
-                }
                 updates.extend(update);
             }
             for (fact, value) in &rule.add {
@@ -212,11 +211,14 @@ fn retry_after(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
     value.values(scope).find_map(RetryAfter::of).map(FactUpdate::RetryAfter)
 }
 
-/// What the text of an error says about a retry.
-fn said_in(text: &str, profile: &Profile) -> impl Iterator<Item = FactUpdate> {
-    let (reason, after) = ReasonText::find(&profile.end.reasons, text);
+/// The text of an error; adds what it says about the reason and a retry.
+fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> FactUpdate {
+    let message = message_in(text);
+    let said = [text, &message].map(|text| ReasonText::find(&profile.end.reasons, text));
+    let (reason, after) = said.into_iter().find(|it| it.0.is_some()).unwrap_or_default();
     let after = after.and_then(RetryAfter::named).map(FactUpdate::RetryAfter);
-    reason.map(FactUpdate::Reason).into_iter().chain(after)
+    updates.extend(reason.map(FactUpdate::Reason).into_iter().chain(after));
+    FactUpdate::Text(RunFact::ErrorText, message.into_owned())
 }
 
 /// The message in what a provider answered, if the text is such an object.
@@ -240,8 +242,7 @@ impl RunFacts {
                     self.model = Some(clipped(text, MESSAGE_BYTES_MAX).into_owned());
                 }
                 FactUpdate::Text(_, text) => {
-                    let text = message_in(text);
-                    self.error_text = Some(clipped(&text, ERROR_TEXT_BYTES_MAX).into_owned());
+                    self.error_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
                 }
                 FactUpdate::Structured(value) => {
                     self.structured.clone_from(value);

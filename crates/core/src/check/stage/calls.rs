@@ -122,13 +122,7 @@ impl<'p> CallTable<'p> {
             }
             found.extend(diagnostic.map(at));
         }
-        for (call, outcome) in facts.corrected() {
-            let (change, diagnostic) = self.correct(&call.id, *outcome);
-            if let Some(change) = change {
-                updates.push(self.ended(update(change, call), &mut OpenAction::default()));
-            }
-            found.extend(diagnostic.map(at));
-        }
+        self.observe_corrections(facts, updates, found);
         for (call, outcome) in facts.completed() {
             let key = self.key_of_completion(call);
             found.extend(self.contradiction(key, call).map(at));

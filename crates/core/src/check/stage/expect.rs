@@ -22,8 +22,8 @@ use crate::check::{
 use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
-use crate::profile::FileChange;
 use crate::profile::pattern::LazyRegex;
+use crate::profile::{CallOutcome, FileChange};
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
@@ -247,10 +247,15 @@ impl<'c> ExpectCheck<'c> {
                     self.end(seen);
                 }
             }
-            EventKind::CallCorrected { call, outcome, .. } => {
+            EventKind::CallCorrected { call, outcome, instead_of } => {
+                self.clock += 1;
                 let mut ended = self.ended.iter_mut().rev();
                 if let Some(seen) = ended.find(|seen| seen.number == call.number) {
                     seen.outcome = Some(*outcome);
+                    if *instead_of == CallOutcome::Unknown {
+                        seen.has_background_end = true;
+                        seen.ended = self.clock;
+                    }
                     self.kinds.waits(seen);
                 }
             }

@@ -62,6 +62,17 @@ impl StatsCollector {
         for event in events.iter().filter(is_of_call) {
             self.call(facts, &event.kind);
         }
+        self.observe_corrections(events);
+    }
+
+    /// Observes an event after the end of the run.
+    pub(crate) fn observe_corrections(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            if let EventKind::CallCorrected { call, outcome, instead_of } = &event.kind {
+                let of = (call.tool.as_deref().unwrap_or_default(), &*call.id);
+                self.correct(of, *instead_of, *outcome);
+            }
+        }
     }
 
     pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
@@ -170,10 +181,6 @@ impl StatsCollector {
             EventKind::CallCompleted(completed) => {
                 self.open_calls = self.open_calls.saturating_sub(1);
                 self.completed(facts, completed);
-            }
-            EventKind::CallCorrected { call, outcome, instead_of } => {
-                let of = (call.tool.as_deref().unwrap_or_default(), &*call.id);
-                self.correct(of, *instead_of, *outcome);
             }
             _ => {}
         }

@@ -37,7 +37,7 @@ mod words;
 use std::io;
 
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, StreamStart, StreamSummary, WantedEvents,
+    CheckedEvent, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
 };
 
 use self::index::Index;
@@ -121,6 +121,12 @@ impl Output for Html {
     fn event(&mut self, event: &CheckedEvent<'_>, _: &mut String) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.event(event);
+        }
+    }
+
+    fn events(&mut self, events: &[Event<'_>], _: &mut String) {
+        if let Some((recorder, _)) = &mut self.recorder {
+            recorder.end_messages(events.iter().filter(|event| event.at.line.is_none()));
         }
     }
 

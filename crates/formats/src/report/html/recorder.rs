@@ -124,6 +124,16 @@ impl Recorder {
         }
     }
 
+    /// The messages that the end of the stream closes.
+    pub(super) fn end_messages<'e>(&mut self, closing: impl Iterator<Item = &'e Event<'e>>) {
+        let Some(moment) = self.latest else { return };
+        for event in closing {
+            if let EventKind::MessageUsage(usage) = &event.kind {
+                self.meter.message(usage, moment);
+            }
+        }
+    }
+
     fn run_event(&mut self, event: &EventKind<'_>, here: Here<'_>) {
         let moment = here.moment;
         match event {

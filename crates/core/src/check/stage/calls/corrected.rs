@@ -1,18 +1,36 @@
 //! Calls of which another event than their completion says how they ended.
 
 use super::call_name::{denied, named};
-use super::{CallTable, Effect};
-use crate::check::CallChange;
-use crate::facts::BoundedId;
+use super::{CallTable, Effect, OpenAction};
+use crate::check::{CallChange, CallUpdate};
+use crate::facts::{BoundedId, Facts};
 use crate::profile::CallOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use std::hash::BuildHasher as _;
 
-impl CallTable<'_> {
+impl<'p> CallTable<'p> {
+    pub(crate) fn observe_corrections<'f>(
+        &mut self,
+        facts: &'f Facts<'_>,
+        updates: &mut Vec<CallUpdate<'f>>,
+        found: &mut Vec<Diagnostic>,
+    ) where
+        'p: 'f,
+    {
+        for (call, outcome) in facts.corrected() {
+            let (change, diagnostic) = self.correct(&call.id, *outcome);
+            if let Some((change, number, is_new)) = change {
+                let update = CallUpdate::new((change, number, is_new), call, self.rules);
+                updates.push(self.ended(update, &mut OpenAction::default()));
+            }
+            found.extend(diagnostic.map(|it| it.at(facts.line, facts.offset)));
+        }
+    }
+
     /// Another event than the completion says that a call was refused, or how work ended that went
     /// on behind the completion.
-    pub(super) fn correct(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
+    fn correct(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome).filter(|it| it.is_refusal()).or(open.refusal);
             return (None, None);

@@ -9,7 +9,7 @@ use super::kinds::KindHistories;
 use super::seen_call::{Printed, SeenCall, ShownText};
 use super::truth::{Tally, Truth};
 use crate::check::globs::NameGlob;
-use crate::check::shell::{self, ExitShown};
+use crate::check::shell;
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallKind, ChangeKind, FileChange};
@@ -231,13 +231,11 @@ impl CallPattern {
         let line = call.detail.as_deref().unwrap_or_default();
         let mut run = run_in(line);
         if let Some(run) = &mut run {
-            if is_in_background(arguments) {
-                run.exit = ExitShown::Nothing;
-            }
             // `npm test; echo "3 tests passed"`
             run.is_filtered |= self.passed.as_ref().is_some_and(|pattern| pattern.is_in(line));
         }
-        Some(ShownText { is_so: matches.min(is_run), run })
+        let is_in_background = run.is_some() && is_in_background(arguments);
+        Some(ShownText { is_so: matches.min(is_run), run, is_in_background })
     }
 
     pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {

@@ -16,11 +16,13 @@ pub(super) struct ShownText {
     pub(super) is_so: Truth,
     /// How it runs the command that is asked for.
     pub(super) run: Option<ShellRun>,
+    /// Whether that command goes on after the call.
+    pub(super) is_in_background: bool,
 }
 
 impl From<Truth> for ShownText {
     fn from(is_so: Truth) -> Self {
-        Self { is_so, run: None }
+        Self { is_so, run: None, is_in_background: false }
     }
 }
 
@@ -42,6 +44,8 @@ pub(super) struct SeenCall {
     pub(super) ended: u64,
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
+    /// Whether the outcome is that of its work in the background.
+    pub(super) has_background_end: bool,
     /// The hashes of the files that it is about, if an expectation compares them.
     pub(super) paths: Vec<u64>,
     /// None if the profile does not know it.
@@ -64,6 +68,7 @@ impl SeenCall {
             started,
             ended: u64::MAX,
             outcome: None,
+            has_background_end: false,
             paths: Vec::new(),
             kind: None,
             deletes: false,
@@ -148,15 +153,20 @@ impl SeenCall {
 
     /// Whether its exit status says nothing of the command that this expectation asks for.
     pub(super) fn hides_exit(&self, expectation: usize) -> bool {
-        let run = self.run_of(expectation).and_then(|shown| shown.run);
-        run.is_some_and(|run| run.exit == ExitShown::Nothing)
+        self.shell_run(expectation).is_some_and(|run| run.exit == ExitShown::Nothing)
+    }
+
+    fn shell_run(&self, expectation: usize) -> Option<ShellRun> {
+        let ShownText { run, is_in_background, .. } = self.run_of(expectation)?;
+        let hides_exit = is_in_background && !self.has_background_end;
+        run.map(|run| if hides_exit { ShellRun { exit: ExitShown::Nothing, ..run } } else { run })
     }
 
     /// Whether the command that this expectation asks for succeeded; without one, the call.
     pub(super) fn did_succeed(&self, expectation: usize) -> Truth {
         let succeeded = self.succeeded();
         let has_ended = !self.was_refused() && self.outcome.is_some();
-        let run = self.run_of(expectation).and_then(|shown| shown.run);
+        let run = self.shell_run(expectation);
         let Some(run) = run.filter(|_| has_ended) else { return succeeded };
         let passed = match self.printed(expectation).map(|printed| printed.passed) {
             Some(Truth::Yes) if !run.is_filtered => Truth::Yes,
