@@ -222,6 +222,24 @@ fn background_work_without_an_end_is_lost() {
     assert_eq!(of(&[&start, &did]), [Rule::MissingTerminalEvent]);
 }
 
+/// Goal: work that the agent stops while it runs has ended; what it stops when it exits is lost.
+#[test]
+fn background_work_that_ends_with_the_agent_is_lost() {
+    let mut profile = calls();
+    let ends = &mut profile["calls"]["background"]["end"];
+    ends[0]["only_in_run"] = json!(true);
+    profile["end"] = json!({"rules": [{"outcome": "success", "when": {"/t": "z"}}],
+        "after": [{"when": {"/t": "over"}}]});
+    let [start, did] = call(1, "run", &json!({"line": "serve", "wait": false}), "");
+    let (over, end) = (json!({"t": "over", "id": 1}), json!({"t": "z"}));
+    let of = |events: &[&Value]| {
+        let rules = judged(&profile, &events.iter().copied().cloned().collect()).1;
+        rules.contains(&Rule::BackgroundWorkLost)
+    };
+    assert!(!of(&[&start, &did, &over, &end]));
+    assert!(of(&[&start, &did, &end, &over]));
+}
+
 #[test]
 fn values_outside_a_documented_set_are_reported_once() {
     let profile = json!({"values": [

@@ -24,7 +24,7 @@ pub(super) struct TarLinks {
 impl TarLinks {
     pub(super) fn member(&mut self, path: &Path) {
         if self.members.len() < REMEMBERED_MAX {
-            self.members.extend(resolved(path).map(|path| self.state.hash_one(path)));
+            self.members.extend(resolved(path).map(|path| self.hash(&path)));
         }
     }
 
@@ -36,7 +36,7 @@ impl TarLinks {
         let folder = path.parent().filter(|_| is_symbolic).unwrap_or(Path::new(""));
         let target = resolved(&folder.join(target));
         if let Some((path, target)) = resolved(path).zip(target) {
-            self.targets.insert(self.state.hash_one(path), self.state.hash_one(target));
+            self.targets.insert(self.hash(&path), self.hash(&target));
         }
         self.links.push(path.to_owned());
     }
@@ -46,8 +46,13 @@ impl TarLinks {
         self.links.iter().map(PathBuf::as_path).filter(|path| !self.leads_to_member(path))
     }
 
+    /// Of its text: the hashes of an absolute path and a relative one can be equal.
+    fn hash(&self, path: &Path) -> u64 {
+        self.state.hash_one(path.as_os_str())
+    }
+
     fn leads_to_member(&self, link: &Path) -> bool {
-        let mut at = resolved(link).map(|path| self.state.hash_one(path));
+        let mut at = resolved(link).map(|path| self.hash(&path));
         for _ in 0..LINKS_FOLLOWED_MAX {
             at = at.and_then(|at| self.targets.get(&at).copied());
             if at.is_some_and(|at| self.members.contains(&at)) {

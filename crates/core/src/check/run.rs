@@ -127,7 +127,7 @@ impl<'c> Run<'c> {
                 }
             }
             Place::Epilogue => {
-                self.in_run_or_after(facts, is_valid, &mut findings.pending);
+                self.in_run_or_after(facts, (is_valid, false), &mut findings.pending);
                 self.calls.observe_corrections(facts, &mut calls, &mut findings.pending);
                 self.terminal.observe_epilogue(facts, &mut findings.pending);
             }
@@ -204,11 +204,16 @@ impl<'c> Run<'c> {
 
     /// What may also come after the end of the run.
     #[inline]
-    fn in_run_or_after(&mut self, facts: &Facts<'_>, is_valid: bool, found: &mut Vec<Diagnostic>) {
+    fn in_run_or_after(
+        &mut self,
+        facts: &Facts<'_>,
+        (is_valid, is_in_run): (bool, bool),
+        found: &mut Vec<Diagnostic>,
+    ) {
         self.drift.event(facts, is_valid, found);
         if let Some(rare) = &facts.rare {
             self.facts.observe(rare);
-            self.background.observe(facts);
+            self.background.observe(facts, is_in_run);
             reported(facts, found);
             self.servers.observe(facts, found);
             if is_valid {
@@ -231,7 +236,7 @@ impl<'c> Run<'c> {
         'c: 'f,
     {
         let found = &mut findings.pending;
-        self.in_run_or_after(facts, is_valid, found);
+        self.in_run_or_after(facts, (is_valid, true), found);
         let is_success = self.terminal.is_success(facts);
         let format = self.settle_format(facts);
         if facts.rare.is_some() {

@@ -127,12 +127,13 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
 }
 
 fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<BoundedId> {
+    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<(BoundedId, bool)> {
         let rules = open.iter().filter(|open| open.when.hold(root)).map(|open| &all[open.rule]);
-        let id = |rule: &BackgroundRule, scope| call_id(scope, &rule.id);
+        let id = |rule: &BackgroundRule, scope| Some((call_id(scope, &rule.id)?, rule.only_in_run));
         rules.flat_map(|rule| rule.of.objects(root).filter_map(|it| id(rule, it))).collect()
     };
     let started = ids(&rules.background_start, &profile.calls.background.start);
+    let started: Vec<BoundedId> = started.into_iter().map(|(id, _)| id).collect();
     let ended = ids(&rules.background_end, &profile.calls.background.end);
     if !(started.is_empty() && ended.is_empty()) {
         let rare = rare.get_or_insert_default();

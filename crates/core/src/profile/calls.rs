@@ -151,6 +151,9 @@ pub(crate) struct BackgroundRule {
     pub of: Objects,
     /// The parts of the id of the work.
     pub id: Vec<Path>,
+    /// Of an end: after the end of the run, it means that the work was lost.
+    #[serde(default)]
+    pub only_in_run: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -15,15 +15,17 @@ pub(crate) struct BackgroundWork {
 }
 
 impl BackgroundWork {
-    pub(crate) fn observe(&mut self, facts: &Facts<'_>) {
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, is_in_run: bool) {
         let Some(rare) = &facts.rare else { return };
         for id in &rare.background_started {
             if self.open.len() < BACKGROUND_MAX && !self.open.values().any(|open| open == id) {
                 self.open.insert((facts.line, self.open.len()), id.clone());
             }
         }
-        for id in &rare.background_ended {
-            self.open.retain(|_, open| open != id);
+        for (id, only_in_run) in &rare.background_ended {
+            if is_in_run || !only_in_run {
+                self.open.retain(|_, open| open != id);
+            }
         }
     }
 
