@@ -26,6 +26,8 @@ pub struct Headline {
     pub reason: &'static str,
     /// The rest of the sentence, as it follows the reason: `: the quota is exceeded`.
     pub rest: String,
+    /// Whether there are warnings.
+    pub(super) has_warnings: bool,
 }
 
 /// The first finding of each rule in the open stream.
@@ -92,15 +94,16 @@ impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, rest) = sentence(summary, found);
+        let has_warnings = summary.warnings > 0;
         if summary.was_tried_again() {
             let rest = after_colon(&format!("{reason}{rest}"));
-            return Self { passed: false, reason: TRIED_AGAIN, rest };
+            return Self { passed: false, reason: TRIED_AGAIN, rest, has_warnings };
         }
         let retry = retry(summary);
         let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
         let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
         let rest = format!("{rest}{retry}");
-        Self { passed: summary.passed(), reason, rest }
+        Self { passed: summary.passed(), reason, rest, has_warnings }
     }
 
     /// The rest, where it does not follow the reason.
@@ -124,6 +127,7 @@ impl Headline {
     /// The mark in front of the sentence.
     pub fn mark(&self) -> char {
         match self.reason {
+            _ if self.passed && self.has_warnings => '!',
             _ if self.passed => '✓',
             TRIED_AGAIN => '↻',
             _ => '✗',

@@ -86,7 +86,7 @@ impl ShownLine {
 #[derive(Debug)]
 pub(super) struct ShownStream {
     name: String,
-    mark: (Style, &'static str),
+    mark: (Style, char),
     reason: &'static str,
     rest: String,
     /// The rest, where it does not follow the reason.
@@ -105,12 +105,10 @@ impl ShownStream {
         headline: &Headline,
         diagnostics: &[Diagnostic],
     ) -> Self {
-        let has_warnings = summary.warnings > 0;
-        let mark = match (headline.passed, has_warnings) {
-            (false, _) if summary.was_tried_again() => (Style::Warning, "↻"),
-            (false, _) => (Style::Bad, "✗"),
-            (true, true) => (Style::Warning, "!"),
-            (true, false) => (Style::Good, "✓"),
+        let style = match headline.mark() {
+            '✓' => Style::Good,
+            '✗' => Style::Bad,
+            _ => Style::Warning,
         };
         let mut lines = findings(diagnostics, &summary.tool_calls, headline);
         lines.extend(context(summary, headline));
@@ -118,23 +116,24 @@ impl ShownStream {
         lines.extend(stats.iter().map(|row| ShownLine::quiet(format!("stats: {row}"))));
         Self {
             name,
-            mark,
+            mark: (style, headline.mark()),
             reason: headline.reason,
             rest: headline.rest.clone(),
             detail: headline.detail().to_owned(),
             lines,
             figures: figures(title, summary, headline),
-            has_warnings,
+            has_warnings: headline.has_warnings,
             has_stats: stats.is_some(),
         }
     }
 
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
         let (reason, rest) = ("not checked", format!(": {}", visible(message)));
-        let headline = Headline { passed: false, reason, rest: rest.clone() };
-        let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, "✗"));
+        let has_warnings = false;
+        let headline = Headline { passed: false, reason, rest: rest.clone(), has_warnings };
+        let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, headline.mark()));
         let (detail, figures) = (String::new(), String::new());
-        let (has_warnings, has_stats) = (false, false);
+        let has_stats = false;
         Self { name, mark, reason, rest, detail, lines, figures, has_warnings, has_stats }
     }
 
@@ -153,7 +152,7 @@ impl ShownStream {
     }
 
     pub(super) fn write(&self, look: Look, out: &mut String) {
-        let mark = look.paint(self.mark.0, self.mark.1);
+        let mark = look.paint(self.mark.0, self.mark.1.encode_utf8(&mut [0; 4]));
         let reason = look.paint(self.mark.0, self.reason);
         let name = match &*self.name {
             "-" if !look.names_stdin => String::new(),

@@ -39,7 +39,6 @@ struct IndexRow {
     page: String,
     profile: String,
     headline: Headline,
-    warnings: u64,
     calls: u64,
     duration: Option<u64>,
     tokens: Option<u64>,
@@ -60,7 +59,6 @@ impl Index {
             page: page.to_owned(),
             profile: summary.profile.clone(),
             headline: headline.clone(),
-            warnings: summary.warnings,
             calls: summary.call_counts.total,
             duration: facts.duration_ms.or(elapsed),
             tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
@@ -255,7 +253,7 @@ impl Index {
                             tr.group {
                                 th colspan=(width) scope="rowgroup" {
                                     @if let Some(row) = rows.first() {
-                                        (badge(&row.headline, row.warnings))
+                                        (badge(&row.headline))
                                     }
                                     (reason) " " small { (rows.len()) }
                                 }

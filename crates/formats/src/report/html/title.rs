@@ -38,7 +38,7 @@ pub(super) fn title(recording: &Recording) -> Markup {
     let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
     let reasons = summary_text::more_reasons(summary, headline);
     html! {
-        h1 { (badge(headline, summary.warnings)) span.sentence { (WithCode(&headline.text())) } }
+        h1 { (badge(headline)) span.sentence { (WithCode(&headline.text())) } }
         p.source {
             span.name { (name(&summary.name)) } " "
             span.found { (summary_text::outcome(summary)) ", " (summary.verdict.name()) (found) }
@@ -50,12 +50,11 @@ pub(super) fn title(recording: &Recording) -> Markup {
 }
 
 /// The mark of the human report.
-pub(super) fn badge(headline: &Headline, warnings: u64) -> Markup {
-    match (headline.mark(), warnings) {
-        ('✓', 0) => html! { span.badge.good aria-hidden="true" { "✓" } },
-        ('✓', _) => html! { span.badge.warn aria-hidden="true" { "!" } },
-        ('↻', _) => html! { span.badge.warn aria-hidden="true" { "↻" } },
-        (mark, _) => html! { span.badge.bad aria-hidden="true" { (mark) } },
+pub(super) fn badge(headline: &Headline) -> Markup {
+    match headline.mark() {
+        '✓' => html! { span.badge.good aria-hidden="true" { "✓" } },
+        '✗' => html! { span.badge.bad aria-hidden="true" { "✗" } },
+        mark => html! { span.badge.warn aria-hidden="true" { (mark) } },
     }
 }
 
