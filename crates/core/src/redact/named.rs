@@ -50,6 +50,8 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
         b',' => {
             at > 0 && is_quote(text[at - 1]) && text[behind..start].iter().any(|it| is_quote(*it))
         }
+        // `PASS`, and a line of `===` below it.
+        b'=' => !text[before..at].contains(&b'\n'),
         _ => true,
     } && ends_like_secret(&text[..before]);
     if !has_chance && !may_be_name {

@@ -272,6 +272,7 @@ fn what_is_no_secret_passes_unchanged() {
 {"a":"sk-learn and scikit-learn, sk-fading-circle-of-dots","b":"task-0123456789012345678901"}
 {"text":"Bearer authentication needs Basic knowledge","c":"https://example.com:8080/a@b"}
 {"text":"postgres://user:$PASSWORD@host and https://user:<password>@host"}
+{"text":"PASS\n\n=== daily_rollup_query_under_100ms ===\nok"}
 {"text":"-----BEGIN CERTIFICATE-----\nMII","d":"\/\u0041\ud83d \ud800","n":1.5e-3,"t":[true,null]}
 not JSON "at all
 {"cut":"of

@@ -1,7 +1,7 @@
 //! The timeline of a run, as a drawing.
 
 use maud::{Markup, html};
-use ndjson_check_core::{CallOutcome, Severity, escape::clipped};
+use ndjson_check_core::{CallOutcome, NoticeKind, Severity, escape::clipped};
 
 use super::blocks::{Blocks, TimeBlock};
 use super::clock::{Axis, Gap, Moment};
@@ -269,10 +269,11 @@ impl Drawing<'_> {
         let entries = &self.recording.entries;
         html! {
             @for (entry, number) in entries.numbered() {
-                @if let EntryKind::Notice(..) = &entry.kind {
+                @if let EntryKind::Notice(kind, _) = &entry.kind {
+                    @let is_error = *kind == NoticeKind::Error;
                     @let x = percent(self.axis.end(&entry.at).clamp(0.5, 99.5));
                     a href={ "#e" (number) } tabindex="-1" {
-                        circle.notice cx=(x) cy="6" r="4" {}
+                        circle.notice.error[is_error] cx=(x) cy="6" r="4" {}
                     }
                 }
             }
