@@ -20,6 +20,17 @@ fn named(rule: &Value) -> Vec<String> {
     named.map(in_events).collect()
 }
 
+/// Goal: an exit status in a text is a number, and other failures have none.
+#[test]
+fn an_exit_status_in_a_text_is_found() {
+    let stream = fs::read(root().join("fixtures/agents/claude/failed-tool.ndjson")).unwrap();
+    let events = converted(&stream, &mut checker(["--profile", "claude"]), Form::Events);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let completed = events.filter(|event| event["type"] == "call_completed");
+    let codes: Vec<_> = completed.map(|event| event["exit_code"].as_i64()).collect();
+    assert_eq!(codes, [Some(1), None]);
+}
+
 /// Goal: what a profile says of sessions and notices is in the events.
 /// Method: each member for which a profile has a path comes in a fixture of the agent.
 #[test]

@@ -12,6 +12,7 @@ use super::{ActionRules, CallDuration, EventRule, Objects, ResultRule};
 use crate::json::{JsonRef, parse_tree};
 use crate::limits::MEDIA_MAX;
 use crate::profile::path::{Conditions, Finder, Path, Scope};
+use crate::profile::pattern::LazyRegex;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,7 +35,7 @@ pub(crate) struct CallRules {
     /// Where all arguments of a call are, if those are not all; the first that is present.
     input: Vec<InputRule>,
     /// Where the exit status of a command is, in its completion; the first that is present.
-    exit_code: Vec<Path>,
+    exit_code: Vec<ExitCodeAt>,
     /// Where its standard output and its standard error are, apart from each other.
     stdout: Vec<Path>,
     stderr: Vec<Path>,
@@ -85,8 +86,7 @@ impl CallRules {
     }
 
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
-        let whole = |value: JsonRef<'_>| value.to_value().as_i64();
-        self.exit_code.iter().find_map(|path| path.find(half).and_then(whole))
+        self.exit_code.iter().find_map(|place| place.find(half))
     }
 }
 
@@ -107,6 +107,28 @@ impl CallRules {
     pub(crate) fn media(&self, half: Scope<'_>) -> Vec<Media> {
         let media = self.media.iter().flat_map(|rule| rule.media(half));
         media.take(MEDIA_MAX).collect()
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum ExitCodeAt {
+    Value(Path),
+    /// In a text: what that must match, with a group `code`.
+    Text {
+        at: Path,
+        matches: LazyRegex,
+    },
+}
+
+impl ExitCodeAt {
+    fn find(&self, half: Scope<'_>) -> Option<i64> {
+        match self {
+            Self::Value(path) => path.find(half)?.to_value().as_i64(),
+            Self::Text { at, matches } => {
+                matches.group(&at.find(half)?.as_str()?, "code")?.parse().ok()
+            }
+        }
     }
 }
 
