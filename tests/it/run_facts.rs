@@ -238,6 +238,13 @@ fn background_work_that_ends_with_the_agent_is_lost() {
     };
     assert!(!of(&[&start, &did, &over, &end]));
     assert!(of(&[&start, &did, &end, &over]));
+    // The agent went on.
+    profile["end"]["reopen"] = json!([{"when": {"/t": "again"}}]);
+    let of = |events: &[&Value]| {
+        let rules = judged(&profile, &events.iter().copied().cloned().collect()).1;
+        rules.contains(&Rule::BackgroundWorkLost)
+    };
+    assert!(!of(&[&start, &did, &end, &over, &json!({"t": "again"}), &end]));
 }
 
 #[test]

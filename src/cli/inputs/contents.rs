@@ -102,14 +102,11 @@ fn each_member(
         let entry = entry?;
         let kind = entry.header().entry_type();
         let path = entry.path()?.into_owned();
-        if !is_stream_name(&path) {
-            continue;
-        }
         if kind.is_symlink() || kind.is_hard_link() {
             let target = entry.link_name()?.unwrap_or_default();
             links.link(&path, &target, kind.is_symlink());
         }
-        if !(kind.is_file() || kind.is_gnu_sparse()) {
+        if !(kind.is_file() || kind.is_gnu_sparse()) || !is_stream_name(&path) {
             continue;
         }
         links.member(&path);

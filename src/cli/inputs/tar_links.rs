@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Component, Path, PathBuf};
 
+use super::is_stream_name;
+
 /// Recordings, and links, that are remembered of one archive. Further recordings are no targets,
 /// and further links are ignored.
 const REMEMBERED_MAX: usize = 1_000_000;
@@ -30,7 +32,7 @@ impl TarLinks {
 
     /// The target of a symbolic link begins at the folder of the link.
     pub(super) fn link(&mut self, path: &Path, target: &Path, is_symbolic: bool) {
-        if self.links.len() == REMEMBERED_MAX {
+        if self.targets.len() == REMEMBERED_MAX {
             return;
         }
         let folder = path.parent().filter(|_| is_symbolic).unwrap_or(Path::new(""));
@@ -38,7 +40,9 @@ impl TarLinks {
         if let Some((path, target)) = resolved(path).zip(target) {
             self.targets.insert(self.hash(&path), self.hash(&target));
         }
-        self.links.push(path.to_owned());
+        if is_stream_name(path) {
+            self.links.push(path.to_owned());
+        }
     }
 
     /// The links to no recording in the archive.
@@ -53,11 +57,12 @@ impl TarLinks {
 
     fn leads_to_member(&self, link: &Path) -> bool {
         let mut at = resolved(link).map(|path| self.hash(&path));
+        // A file may have replaced the link: `tar -r` appends it.
         for _ in 0..LINKS_FOLLOWED_MAX {
-            at = at.and_then(|at| self.targets.get(&at).copied());
             if at.is_some_and(|at| self.members.contains(&at)) {
                 return true;
             }
+            at = at.and_then(|at| self.targets.get(&at).copied());
         }
         false
     }

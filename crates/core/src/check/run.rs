@@ -196,6 +196,7 @@ impl<'c> Run<'c> {
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
+        self.background.new_turn();
         if let Some(stats) = &mut self.stats {
             stats.new_turn();
         }

@@ -116,6 +116,8 @@ enum ExitCodeAt {
     Value(Path),
     /// In a text: what that must match, with a group `code`.
     Text {
+        #[serde(default)]
+        when: Conditions,
         at: Path,
         matches: LazyRegex,
     },
@@ -125,8 +127,9 @@ impl ExitCodeAt {
     fn find(&self, half: Scope<'_>) -> Option<i64> {
         match self {
             Self::Value(path) => path.find(half)?.to_value().as_i64(),
-            Self::Text { at, matches } => {
-                matches.group(&at.find(half)?.as_str()?, "code")?.parse().ok()
+            Self::Text { when, at, matches } => {
+                let text = at.find(half).filter(|_| when.hold(half))?;
+                matches.group(&text.as_str()?, "code")?.parse().ok()
             }
         }
     }

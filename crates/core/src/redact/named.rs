@@ -51,7 +51,9 @@ pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
             at > 0 && is_quote(text[at - 1]) && text[behind..start].iter().any(|it| is_quote(*it))
         }
         // `PASS`, and a line of `===` below it.
-        b'=' => !text[before..at].contains(&b'\n'),
+        b'=' if text[before..at].contains(&b'\n') => {
+            text[at - 1] != b'=' && text.get(at + 1) != Some(&b'=')
+        }
         _ => true,
     } && ends_like_secret(&text[..before]);
     if !has_chance && !may_be_name {

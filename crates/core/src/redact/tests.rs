@@ -266,6 +266,15 @@ fn values_of_variables_are_found_in_each_of_their_forms() {
 }
 
 #[test]
+fn a_value_may_begin_on_the_line_below_its_name() {
+    let mut redactor = Redactor::secrets(&[]);
+    for text in ["let password\n    = \"7hZq0Lx2vK9m\"", "export DB_PASSWORD\n=7hZq0Lx2vK9m"] {
+        let out = redacted(&mut redactor, &delta(text));
+        assert!(!out.contains("7hZq0Lx2vK9m"), "{out}");
+    }
+}
+
+#[test]
 fn what_is_no_secret_passes_unchanged() {
     let mut redactor = Redactor::secrets(&[]);
     let stream = r#"

@@ -12,6 +12,8 @@ use crate::rules::escape::shown;
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundWork {
     open: BTreeMap<(u64, usize), BoundedId>,
+    /// What of it was stopped after the end of the run: with the agent, unless a turn follows.
+    stopped: Vec<BoundedId>,
 }
 
 impl BackgroundWork {
@@ -25,8 +27,16 @@ impl BackgroundWork {
         for (id, only_in_run) in &rare.background_ended {
             if is_in_run || !only_in_run {
                 self.open.retain(|_, open| open != id);
+            } else if self.stopped.len() < BACKGROUND_MAX {
+                self.stopped.push(id.clone());
             }
         }
+    }
+
+    /// The agent goes on: what has been stopped was not lost.
+    pub(crate) fn new_turn(&mut self) {
+        let stopped = std::mem::take(&mut self.stopped);
+        self.open.retain(|_, open| !stopped.contains(open));
     }
 
     /// Reports what has not ended where the run has succeeded.

@@ -168,11 +168,13 @@ impl KindHistory {
             Truth::No => {}
             Truth::Yes if has_room && !call.paths.is_empty() => {
                 for path in &call.paths {
-                    self.paths.entry(*path).or_insert(call.ended);
+                    let end = self.paths.entry(*path).or_insert(call.ended);
+                    *end = call.ended.min(*end);
                 }
             }
             Truth::Yes | Truth::Unknown => {
-                self.hidden_end.get_or_insert(call.ended);
+                let end = self.hidden_end.get_or_insert(call.ended);
+                *end = call.ended.min(*end);
             }
         }
     }
