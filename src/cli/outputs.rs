@@ -130,7 +130,7 @@ impl Outputs {
         }
     }
 
-    /// There will be no other attempt, although one was to begin.
+    /// There will be no other attempt, although one was announced.
     pub(super) fn end_attempts(&mut self, why: NoRetry) {
         let Some(mut summary) = self.waiting.take() else { return };
         summary.notes.pop();

@@ -254,7 +254,7 @@ fn a_link_in_a_tar_archive_is_checked_or_named() {
             let output = run_on(&[], &archive);
             let (code, error) = (output.status.code(), text(&output.stderr));
             assert_eq!(code, Some(if is_good { 0 } else { 2 }), "{name} -> {target}: {error}");
-            let named = format!("failed to read {name}: the link is to no recording");
+            let named = format!("failed to read {name}: the link leads to no recording");
             assert_eq!(error.contains(&named), !is_good, "{name} -> {target}: {error}");
         }
     }

@@ -116,7 +116,7 @@ fn each_member(
         each(Ok(FoundStream { name: &name, source: &mut source, is_member: true }));
     }
     for path in links.dangling() {
-        let link = "the link is to no recording in the tar archive; `tar -h` follows links";
+        let link = "the link leads to no recording in the tar archive; `tar -h` follows links";
         each(Err(unread(&member_name(name, path), io::Error::other(link))));
     }
     Ok(())
