@@ -1,10 +1,8 @@
 //! From the arguments to the options of a check.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 
 use ndjson_check_config::Config;
-use ndjson_check_core::internals::run::Producer;
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
 
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
@@ -22,8 +20,7 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .stats(cli.stats || writes_pages(cli))
         .members(cli.stats)
         .plain(cli.engine == EngineName::Reference);
-    let command = cli.command.first().map(|command| Producer::called(command));
-    if let Some(command) = command.and_then(OsStr::to_str) {
+    if let Some(command) = cli.command.first().and_then(|command| command.to_str()) {
         builder = builder.command(command);
     }
     let directory = std::env::current_dir().ok().filter(|_| !cli.command.is_empty());

@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::is_stream_name;
 
-/// Recordings, and links, that are remembered of one archive. Further recordings are no targets,
-/// and further links are ignored.
+/// How many recordings and links of one archive are remembered. Later recordings are no targets,
+/// and later links are ignored.
 const REMEMBERED_MAX: usize = 1_000_000;
 
 /// Links to links that are followed, as in the Linux kernel.
@@ -50,7 +50,7 @@ impl TarLinks {
         self.links.iter().map(PathBuf::as_path).filter(|path| !self.leads_to_member(path))
     }
 
-    /// Of its text: the hashes of an absolute path and a relative one can be equal.
+    /// Hashes the text: `Path` may give `/a` and `a` the same hash.
     fn hash(&self, path: &Path) -> u64 {
         self.state.hash_one(path.as_os_str())
     }

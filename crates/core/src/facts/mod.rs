@@ -94,7 +94,7 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
     pub(crate) background_started: Vec<BoundedId>,
-    /// With whether that counts only before the end of the run.
+    /// Each with whether it counts only before the end of the run.
     pub(crate) background_ended: Vec<(BoundedId, bool)>,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,

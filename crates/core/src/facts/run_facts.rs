@@ -214,8 +214,11 @@ fn retry_after(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
 /// The text of an error; adds what it says about the reason and a retry.
 fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> FactUpdate {
     let message = message_in(text);
-    let said = [text, &message].map(|text| ReasonText::find(&profile.end.reasons, text));
-    let (reason, after) = said.into_iter().find(|it| it.0.is_some()).unwrap_or_default();
+    let reasons = &profile.end.reasons;
+    let (reason, after) = match ReasonText::find(reasons, text) {
+        (None, _) if message != text => ReasonText::find(reasons, &message),
+        said => said,
+    };
     let after = after.and_then(RetryAfter::named).map(FactUpdate::RetryAfter);
     updates.extend(reason.map(FactUpdate::Reason).into_iter().chain(after));
     FactUpdate::Text(RunFact::ErrorText, message.into_owned())

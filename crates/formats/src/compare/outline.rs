@@ -9,7 +9,7 @@ use crate::limits::TEXT_BYTES_MAX;
 
 const COMPARED_CALLS_MAX: usize = 1_000;
 
-/// Of text. The time grows with the square.
+/// The time to compare texts grows with the square of their lines.
 const COMPARED_LINES_MAX: usize = 2_000;
 
 /// Collects what one run did.

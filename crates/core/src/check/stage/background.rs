@@ -12,7 +12,7 @@ use crate::rules::escape::shown;
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundWork {
     open: BTreeMap<(u64, usize), BoundedId>,
-    /// What of it was stopped after the end of the run: with the agent, unless a turn follows.
+    /// Work that was stopped after the end of the run: it is lost, unless another turn follows.
     stopped: Vec<BoundedId>,
 }
 

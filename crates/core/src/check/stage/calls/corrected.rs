@@ -28,8 +28,8 @@ impl<'p> CallTable<'p> {
         }
     }
 
-    /// Another event than the completion says that a call was refused, or how work ended that went
-    /// on behind the completion.
+    /// An event after the completion says that the call was refused, or how its work in the
+    /// background ended.
     fn correct(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome).filter(|it| it.is_refusal()).or(open.refusal);
