@@ -100,6 +100,12 @@ impl<'c> Run<'c> {
         self.events > 0 && begins
     }
 
+    /// Whether the event is the terminal event of an earlier turn than the latest.
+    pub(super) fn holds_back_end(&mut self, facts: &Facts<'_>) -> bool {
+        let is_in_run = self.terminal.place(facts).is_in_run();
+        is_in_run && facts.terminal().is_some() && self.session.takes_held_back_end()
+    }
+
     pub(super) fn format(&self) -> AgentFormat {
         self.format.unwrap_or(AgentFormat::StreamJson)
     }

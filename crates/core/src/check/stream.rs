@@ -187,7 +187,10 @@ impl<'c> LineLoop<'c> {
         if is_learnable && !is_first && !(splits && marks.starts_session) {
             shapes.learn(line, event, &plan, &unknown);
         }
-        let facts = plan.facts(event.line, event.offset);
+        let mut facts = plan.facts(event.line, event.offset);
+        if self.run.holds_back_end(&facts) {
+            facts.hold_back_end();
+        }
         if let Some(members) = &mut self.members {
             members.count(facts.tag, facts.line, &unknown);
         }

@@ -73,7 +73,7 @@ pub(crate) struct Facts<'e> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
-    pub(crate) may_restart_session: bool,
+    pub(crate) restart: Option<Restart>,
     pub(crate) started: Vec<Call<'e>>,
     pub(crate) completed: Vec<(Call<'e>, CallOutcome)>,
     /// How calls ended, whatever their completions say.
@@ -101,6 +101,13 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) defects: Vec<ReportedDefect>,
     pub(crate) unavailable: Vec<Unavailable>,
     pub(crate) lone_halves: Option<LoneHalves>,
+}
+
+/// The session may start again in the same turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Restart {
+    /// Whether with another id.
+    pub(crate) has_new_id: bool,
 }
 
 /// What should give the agent tools, and does not.
@@ -142,9 +149,8 @@ impl RareFacts<'_> {
         });
         let facts: Vec<_> = facts.collect();
         let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
-        let Self { next_group, error, progress, unknown_values, final_is, .. } = self;
+        let Self { next_group, error, progress, unknown_values, final_is, restart, .. } = self;
         let marks = [
-            self.may_restart_session,
             self.interrupts_calls,
             self.abandons_text,
             self.may_repeat_text,
@@ -156,7 +162,7 @@ impl RareFacts<'_> {
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {corrected:?} {next_group:?} {error:?} \
              {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?} \
-             {unavailable:?}"
+             {unavailable:?} {restart:?}"
         )
     }
 }
@@ -280,6 +286,14 @@ impl<'e> Facts<'e> {
 
     pub(crate) fn terminal(&self) -> Option<&RunEnd<'e>> {
         self.end().filter(|end| end.is_terminal)
+    }
+
+    /// The terminal event is that of an earlier turn, and the end only if nothing follows.
+    pub(crate) fn hold_back_end(&mut self) {
+        if let Some(rare) = &mut self.rare {
+            rare.end.iter_mut().for_each(|end| end.is_provisional = true);
+            rare.final_text = None;
+        }
     }
 }
 

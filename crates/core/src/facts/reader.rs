@@ -9,8 +9,8 @@ use super::session::{directory, order, time, unavailable};
 use super::tag_rules::{OpenRule, TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
 use super::{
-    BoundedId, Call, Marks, RareFacts, ReportedDefect, RunEnd, TagStatus, TextKind, ToolKey,
-    run_facts, thinking,
+    BoundedId, Call, Marks, RareFacts, ReportedDefect, Restart, RunEnd, TagStatus, TextKind,
+    ToolKey, run_facts, thinking,
 };
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Path, Scope};
@@ -47,8 +47,9 @@ impl FactReader {
         if starts_session {
             directory(profile, root, &mut rare);
         }
-        if applies(&rules.session_restart) {
-            rare.get_or_insert_default().may_restart_session = true;
+        if let Some(open) = rules.session_restart.iter().find(|open| open.when.hold(root)) {
+            let rule = &profile.session.may_repeat_after[open.rule];
+            rare.get_or_insert_default().restart = Some(Restart { has_new_id: rule.new_id });
         }
         if applies(&rules.interruptions) {
             rare.get_or_insert_default().interrupts_calls = true;
@@ -83,6 +84,8 @@ impl FactReader {
         }
         let starts_turn = applies(&rules.reopen);
         let end = end(profile, rules, event);
+        // The latest text may be that of a later turn.
+        let final_text = final_text.filter(|_| !end.is_some_and(|end| end.is_provisional));
         let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
         let may_follow_end = applies(&rules.after) || is_news;

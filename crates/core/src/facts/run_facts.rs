@@ -224,8 +224,11 @@ fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> F
     FactUpdate::Text(RunFact::ErrorText, message.into_owned())
 }
 
-/// The message in what a provider answered, if the text is such an object.
+/// The message in what a provider answered, if the text is such an object, or between two tags.
 fn message_in(text: &str) -> Cow<'_, str> {
+    if let Some(message) = between_tags(text) {
+        return Cow::Borrowed(message);
+    }
     let object = Some(text).filter(|text| text.trim_start().starts_with('{'));
     let answer: Option<Value> = object.and_then(|text| serde_json::from_str(text).ok());
     let message = answer.as_ref().and_then(|answer| {
@@ -233,6 +236,13 @@ fn message_in(text: &str) -> Cow<'_, str> {
         places.find_map(|place| answer.pointer(place)?.as_str().filter(|it| !it.trim().is_empty()))
     });
     message.map_or(Cow::Borrowed(text), |message| Cow::Owned(message.to_owned()))
+}
+
+/// The text in `<tag>text</tag>`.
+fn between_tags(text: &str) -> Option<&str> {
+    let (tag, rest) = text.trim().strip_prefix('<')?.split_once('>')?;
+    let message = rest.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("</")?.trim();
+    (!message.is_empty()).then_some(message)
 }
 
 impl RunFacts {

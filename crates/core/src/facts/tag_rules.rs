@@ -115,7 +115,9 @@ impl TagRules {
             status: status(&profile.tags, &tag),
             tag: tag.into(),
             session_start: event_rules(&profile.session.start),
-            session_restart: event_rules(&profile.session.may_repeat_after),
+            session_restart: open_rules(&profile.session.may_repeat_after, |rule| {
+                rule.when.specialize(known)
+            }),
             interruptions: event_rules(&profile.calls.interruptions),
             call_start: open_rules(&profile.calls.start, |rule| rule.when.specialize(known)),
             completion: open_rules(&profile.calls.completion, |rule| rule.when.specialize(known)),

@@ -20,7 +20,7 @@ pub(crate) struct SessionRules {
     pub must_be_first: MustBeFirst,
     pub repeats: Repeats,
     /// Events after which the start may be repeated in the same turn.
-    pub may_repeat_after: Vec<EventRule>,
+    pub may_repeat_after: Vec<RestartRule>,
     pub id_is_constant: bool,
     /// The time of an event in milliseconds; it never decreases.
     pub time: Option<Path>,
@@ -33,6 +33,15 @@ pub(crate) struct SessionRules {
     pub details: Vec<SessionDetailRule>,
     /// Events that say which tools the agent cannot use.
     pub unavailable: Vec<UnavailableRule>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RestartRule {
+    pub when: Conditions,
+    /// Whether the start that follows may have another session id.
+    #[serde(default)]
+    pub new_id: bool,
 }
 
 /// Where an event names what should give the agent tools, and does not. All rules that match apply.

@@ -23,6 +23,13 @@ pub(crate) struct SessionCheck<'p> {
     /// The latest start, and whether its turn is still open: then it is not repeated.
     start_line: Option<u64>,
     in_turn: bool,
+    /// Whether the start may be repeated although its turn has not ended.
+    may_restart: bool,
+    /// Whether the next start may have another id.
+    has_new_id: bool,
+    /// How many turns began before an earlier one had ended. The terminal events of the earlier
+    /// ones come first.
+    held_back_ends: u64,
     /// The latest session, and the latest line of it.
     session: Option<(u64, BoundedId)>,
     /// The id in the latest start.
@@ -41,6 +48,9 @@ impl<'p> SessionCheck<'p> {
             early: None,
             start_line: None,
             in_turn: false,
+            may_restart: false,
+            has_new_id: false,
+            held_back_ends: 0,
             session: None,
             started: None,
             session_id: None,
@@ -54,11 +64,12 @@ impl<'p> SessionCheck<'p> {
             self.started = facts.session.map(BoundedId::from);
             self.start(facts, found);
         }
-        if facts.rare.as_ref().is_some_and(|rare| rare.may_restart_session) {
-            self.in_turn = false;
-        }
         if let Some(id) = facts.session {
             self.session(id, facts, found);
+        }
+        if let Some(restart) = facts.rare.as_ref().and_then(|rare| rare.restart) {
+            self.may_restart = true;
+            self.has_new_id = restart.has_new_id;
         }
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
@@ -74,7 +85,7 @@ impl<'p> SessionCheck<'p> {
     /// the ids is not known.
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
         let latest = self.session.as_ref().map(|(_, id)| id);
-        Some(!self.started.as_ref().or(latest)?.is(id?))
+        Some(!self.has_new_id && !self.started.as_ref().or(latest)?.is(id?))
     }
 
     pub(crate) fn has_one_id(&self) -> bool {
@@ -83,15 +94,27 @@ impl<'p> SessionCheck<'p> {
 
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
+        self.may_restart = false;
+        self.held_back_ends = 0;
+    }
+
+    /// Whether the terminal event that comes now is that of an earlier turn.
+    pub(crate) fn takes_held_back_end(&mut self) -> bool {
+        let is_held_back = self.held_back_ends > 0;
+        self.held_back_ends -= u64::from(is_held_back);
+        is_held_back
     }
 
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        let may_restart = std::mem::take(&mut self.may_restart);
         let diagnostic = if let Some(line) = self.start_line {
             let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);
+            let is_restart = may_restart && !is_of_new_turn;
+            self.held_back_ends += u64::from(is_restart);
             self.start_line = Some(facts.line);
             let message = match self.rules.repeats {
                 Repeats::Always => return,
-                Repeats::EachTurn if is_of_new_turn => return,
+                Repeats::EachTurn if is_of_new_turn || is_restart => return,
                 Repeats::EachTurn => "the session starts again, but its turn has not ended",
                 Repeats::Never => "the session starts a second time",
             };
@@ -115,12 +138,16 @@ impl<'p> SessionCheck<'p> {
                 return;
             }
             *before = BoundedId::from(id);
+            let is_start = facts.marks.starts_session;
+            if is_start && std::mem::take(&mut self.has_new_id) {
+                self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
+                return;
+            }
             if !self.rules.id_is_constant {
                 return;
             }
             let message = "the session id differs from that of the previous event";
             let diagnostic = Diagnostic::new(Rule::SessionIdChanged, message).related(before_line);
-            let is_start = facts.marks.starts_session;
             let diagnostic = if is_start { diagnostic.note(ONE_RUN) } else { diagnostic };
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
