@@ -70,7 +70,8 @@ pub(super) struct CallAtWork {
 
 impl RunState {
     pub(super) fn may_be_silent(&self) -> bool {
-        self.hides_open_calls || !self.open.is_empty()
+        // After the end of the stream, no end of a call can come.
+        self.stream_end.is_none() && (self.hides_open_calls || !self.open.is_empty())
     }
 
     pub(super) fn take_stop(&mut self) -> Option<StopRequest> {
@@ -200,7 +201,13 @@ impl Watch {
     }
 
     pub(super) fn stream_ended(&self) {
-        self.state().stream_end.get_or_insert_with(Instant::now);
+        let now = Instant::now();
+        let mut state = self.state();
+        if state.may_be_silent() {
+            state.last_event = now;
+        }
+        state.stream_end.get_or_insert(now);
+        drop(state);
         self.waker.wake();
     }
 
