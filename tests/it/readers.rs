@@ -87,7 +87,7 @@ fn antigravity(told: &mut Reported, event: &Value) {
         return;
     }
     add(&mut told.turns, event["result"]["num_turns"].as_f64());
-    add(&mut told.input, without(&usage["input_tokens"], &[&usage["cache_read_tokens"]]));
+    add(&mut told.input, usage["input_tokens"].as_f64());
     add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
     add(&mut told.output, usage["output_tokens"].as_f64());
     add(&mut told.reasoning, usage["thinking_tokens"].as_f64());

@@ -102,8 +102,8 @@ impl<'c> Run<'c> {
 
     /// Whether the event is the terminal event of an earlier turn than the latest.
     pub(super) fn holds_back_end(&mut self, facts: &Facts<'_>) -> bool {
-        let is_in_run = self.terminal.place(facts).is_in_run();
-        is_in_run && facts.terminal().is_some() && self.session.takes_held_back_end()
+        let is_end = facts.terminal().is_some() && self.terminal.place(facts).is_in_run();
+        is_end && self.session.takes_held_back_end()
     }
 
     pub(super) fn format(&self) -> AgentFormat {
@@ -376,8 +376,7 @@ impl<'c> Run<'c> {
             was_stopped: end.cause == Cause::WrongStart,
         };
         let used = (&self.facts, self.calls.counts());
-        let was_stopped = end.cause == Cause::LimitExceeded;
-        demands.finish(used, context, was_stopped, &mut findings.pending);
+        demands.finish(used, context, end.cause == Cause::LimitExceeded, &mut findings.pending);
     }
 
     /// What a stream without its terminal event leaves open.
