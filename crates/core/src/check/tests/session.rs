@@ -76,6 +76,44 @@ fn a_profile_may_ask_for_less() {
 }
 
 #[test]
+fn an_event_may_announce_a_new_id() {
+    let rules = json!({
+        "must_be_first": false, "repeats": "each_turn",
+        "may_repeat_after": [{ "when": { "/at": "y" }, "new_id": true }]
+    });
+    for (events, expected) in [
+        ("y session=a, hello session=b, x session=b", ""),
+        ("hello session=a, y session=a, hello session=b", ""),
+        ("hello session=a, y session=a, x session=b", "session-id-changed@3(2)"),
+        (
+            "y session=a, hello session=b, hello session=c",
+            "duplicate-session-start@3(2) session-id-changed@3(2)",
+        ),
+    ] {
+        assert_eq!(found(rules.clone(), events), expected, "{events}");
+    }
+}
+
+/// Goal: a turn that begins before the last one has ended leaves its terminal event for later.
+#[test]
+fn each_turn_that_began_too_early_holds_back_one_end() {
+    let rules = json!({ "repeats": "each_turn", "may_repeat_after": [{ "when": { "/at": "y" } }] });
+    let profile = profile(agent_with("session", rules));
+    for (events, held_back) in [
+        ("hello, x", 0),
+        ("y, hello, x", 0),
+        ("hello, y, hello", 1),
+        ("hello, y, y, hello, y, hello", 2),
+        ("hello, y, hello, ask, hello", 0),
+        ("hello, hello", 0),
+    ] {
+        let mut check = check_of(&profile, events, &mut Vec::new());
+        let count = (0..9).filter(|_| check.takes_held_back_end()).count();
+        assert_eq!(count, held_back, "{events}");
+    }
+}
+
+#[test]
 fn one_object_has_no_start() {
     let profile = profile(agent());
     for (events, starts, expected) in
