@@ -221,7 +221,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Run")]
     pub(crate) idle_timeout: Option<Duration>,
 
-    /// Stop the run after a tool call of this time; KIND=TIME for one kind
+    /// Stop the run if a tool call takes longer than this; KIND=TIME for one kind
     #[arg(long, value_name = "TIME", value_delimiter = ',', help_heading = "Run")]
     pub(crate) call_timeout: Vec<CallTimeout>,
 

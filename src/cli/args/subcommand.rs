@@ -59,7 +59,7 @@ ndjson-check profiles [NAME]
     },
     /// Show what changed between two recordings
     Diff(DiffArgs),
-    /// List events, tools and fields in recordings that the profile does not know
+    /// List the events, tools and fields that are not in the profile
     Drift(DriftArgs),
     /// Play a recording as its agent wrote it: a fake agent for tests
     Replay(ReplayArgs),
