@@ -92,8 +92,12 @@ impl Attempt {
     /// What its summary must say about the next attempt; nothing if a retry is out of question.
     pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
         self.args.retries?;
-        if !self.ended_alone.get() || !may_pass(summary) && !self.is_asked_for(summary) {
+        if !may_pass(summary) && !self.is_asked_for(summary) {
             return None;
+        }
+        if !self.ended_alone.get() {
+            // Whether the command ended before it was stopped for a demand is a race.
+            return self.broke_demand.then_some(Note::NotTriedAgain(NoRetry::BrokeDemand));
         }
         let wait = match summary.facts.retry_after {
             Some(RetryAfter::Seconds(seconds)) => Duration::from_secs(seconds),
