@@ -108,6 +108,8 @@ pub(crate) struct RareFacts<'e> {
 pub(crate) struct Restart {
     /// Whether with another id.
     pub(crate) has_new_id: bool,
+    /// Whether as a new turn.
+    pub(crate) is_turn: bool,
 }
 
 /// What should give the agent tools, and does not.

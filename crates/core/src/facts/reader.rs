@@ -47,9 +47,8 @@ impl FactReader {
         if starts_session {
             directory(profile, root, &mut rare);
         }
-        if let Some(open) = rules.session_restart.iter().find(|open| open.when.hold(root)) {
-            let rule = &profile.session.may_repeat_after[open.rule];
-            rare.get_or_insert_default().restart = Some(Restart { has_new_id: rule.new_id });
+        if let Some(restart) = restart(profile, rules, root) {
+            rare.get_or_insert_default().restart = Some(restart);
         }
         if applies(&rules.interruptions) {
             rare.get_or_insert_default().interrupts_calls = true;
@@ -103,6 +102,12 @@ impl FactReader {
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { template, rare, final_text }
     }
+}
+
+fn restart(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Option<Restart> {
+    let open = rules.session_restart.iter().find(|open| open.when.hold(root))?;
+    let rule = &profile.session.may_repeat_after[open.rule];
+    Some(Restart { has_new_id: rule.new_id, is_turn: rule.new_turn })
 }
 
 /// False if the event is half of a call and has no id.

@@ -226,9 +226,7 @@ fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> F
 
 /// The message in what a provider answered, if the text is such an object, or between two tags.
 fn message_in(text: &str) -> Cow<'_, str> {
-    if let Some(message) = between_tags(text) {
-        return Cow::Borrowed(message);
-    }
+    let text = between_tags(text).unwrap_or(text);
     let object = Some(text).filter(|text| text.trim_start().starts_with('{'));
     let answer: Option<Value> = object.and_then(|text| serde_json::from_str(text).ok());
     let message = answer.as_ref().and_then(|answer| {
@@ -238,9 +236,10 @@ fn message_in(text: &str) -> Cow<'_, str> {
     message.map_or(Cow::Borrowed(text), |message| Cow::Owned(message.to_owned()))
 }
 
-/// The text in `<tag>text</tag>`.
+/// The text in `<some-tag>text</some-tag>`; a tag of HTML has no hyphen.
 fn between_tags(text: &str) -> Option<&str> {
     let (tag, rest) = text.trim().strip_prefix('<')?.split_once('>')?;
+    let tag = Some(tag).filter(|tag| tag.contains('-') && !tag.contains(' '))?;
     let message = rest.strip_suffix('>')?.strip_suffix(tag)?.strip_suffix("</")?.trim();
     (!message.is_empty()).then_some(message)
 }

@@ -42,6 +42,10 @@ pub(crate) struct RestartRule {
     /// Whether the start that follows may have another session id.
     #[serde(default)]
     pub new_id: bool,
+    /// Whether the start that follows begins a turn before the last one has ended. The terminal
+    /// event of the earlier turn comes first.
+    #[serde(default)]
+    pub new_turn: bool,
 }
 
 /// Where an event names what should give the agent tools, and does not. All rules that match apply.

@@ -71,7 +71,7 @@ pub(super) struct CallAtWork {
 impl RunState {
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
-        self.stream_end.is_none() && (self.hides_open_calls || !self.open.is_empty())
+        self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
     }
 
     pub(super) fn take_stop(&mut self) -> Option<StopRequest> {

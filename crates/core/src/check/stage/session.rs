@@ -1,6 +1,6 @@
 //! Stage: the start of the session, its id, and the order of time.
 
-use crate::facts::{BoundedId, Facts};
+use crate::facts::{BoundedId, Facts, Restart};
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::{Repeats, SessionRules};
 use crate::rules::Rule;
@@ -23,9 +23,9 @@ pub(crate) struct SessionCheck<'p> {
     /// The latest start, and whether its turn is still open: then it is not repeated.
     start_line: Option<u64>,
     in_turn: bool,
-    /// Whether the start may be repeated although its turn has not ended.
-    may_restart: bool,
-    /// Whether the next start may have another id.
+    /// If the start may be repeated although its turn has not ended.
+    restart: Option<Restart>,
+    /// Whether the id may change until the next start.
     has_new_id: bool,
     /// How many turns began before an earlier one had ended. The terminal events of the earlier
     /// ones come first.
@@ -48,7 +48,7 @@ impl<'p> SessionCheck<'p> {
             early: None,
             start_line: None,
             in_turn: false,
-            may_restart: false,
+            restart: None,
             has_new_id: false,
             held_back_ends: 0,
             session: None,
@@ -67,9 +67,12 @@ impl<'p> SessionCheck<'p> {
         if let Some(id) = facts.session {
             self.session(id, facts, found);
         }
+        if facts.marks.starts_session {
+            self.has_new_id = false;
+        }
         if let Some(restart) = facts.rare.as_ref().and_then(|rare| rare.restart) {
-            self.may_restart = true;
-            self.has_new_id = restart.has_new_id;
+            self.restart = Some(restart);
+            self.has_new_id |= restart.has_new_id;
         }
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
@@ -94,7 +97,7 @@ impl<'p> SessionCheck<'p> {
 
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
-        self.may_restart = false;
+        self.restart = None;
         self.held_back_ends = 0;
     }
 
@@ -106,15 +109,15 @@ impl<'p> SessionCheck<'p> {
     }
 
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        let may_restart = std::mem::take(&mut self.may_restart);
+        let restart = self.restart.take();
         let diagnostic = if let Some(line) = self.start_line {
             let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);
-            let is_restart = may_restart && !is_of_new_turn;
-            self.held_back_ends += u64::from(is_restart);
+            let restart = restart.filter(|_| !is_of_new_turn);
+            self.held_back_ends += u64::from(restart.is_some_and(|it| it.is_turn));
             self.start_line = Some(facts.line);
             let message = match self.rules.repeats {
                 Repeats::Always => return,
-                Repeats::EachTurn if is_of_new_turn || is_restart => return,
+                Repeats::EachTurn if is_of_new_turn || restart.is_some() => return,
                 Repeats::EachTurn => "the session starts again, but its turn has not ended",
                 Repeats::Never => "the session starts a second time",
             };
@@ -138,8 +141,7 @@ impl<'p> SessionCheck<'p> {
                 return;
             }
             *before = BoundedId::from(id);
-            let is_start = facts.marks.starts_session;
-            if is_start && std::mem::take(&mut self.has_new_id) {
+            if self.has_new_id {
                 self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
                 return;
             }
@@ -148,6 +150,7 @@ impl<'p> SessionCheck<'p> {
             }
             let message = "the session id differs from that of the previous event";
             let diagnostic = Diagnostic::new(Rule::SessionIdChanged, message).related(before_line);
+            let is_start = facts.marks.starts_session;
             let diagnostic = if is_start { diagnostic.note(ONE_RUN) } else { diagnostic };
             found.push(diagnostic.at(facts.line, facts.offset));
             return;

@@ -84,7 +84,8 @@ fn an_event_may_announce_a_new_id() {
     for (events, expected) in [
         ("y session=a, hello session=b, x session=b", ""),
         ("hello session=a, y session=a, hello session=b", ""),
-        ("hello session=a, y session=a, x session=b", "session-id-changed@3(2)"),
+        ("y session=a, x session=b, hello session=b", ""),
+        ("y session=a, hello session=b, x session=c", "session-id-changed@3(2)"),
         (
             "y session=a, hello session=b, hello session=c",
             "duplicate-session-start@3(2) session-id-changed@3(2)",
@@ -97,7 +98,10 @@ fn an_event_may_announce_a_new_id() {
 /// Goal: a turn that begins before the last one has ended leaves its terminal event for later.
 #[test]
 fn each_turn_that_began_too_early_holds_back_one_end() {
-    let rules = json!({ "repeats": "each_turn", "may_repeat_after": [{ "when": { "/at": "y" } }] });
+    let rules = json!({
+        "repeats": "each_turn",
+        "may_repeat_after": [{ "when": { "/at": "y" }, "new_turn": true }, { "when": { "/at": "z" } }]
+    });
     let profile = profile(agent_with("session", rules));
     for (events, held_back) in [
         ("hello, x", 0),
@@ -106,6 +110,7 @@ fn each_turn_that_began_too_early_holds_back_one_end() {
         ("hello, y, y, hello, y, hello", 2),
         ("hello, y, hello, ask, hello", 0),
         ("hello, hello", 0),
+        ("hello, z, hello", 0),
     ] {
         let mut check = check_of(&profile, events, &mut Vec::new());
         let count = (0..9).filter(|_| check.takes_held_back_end()).count();
