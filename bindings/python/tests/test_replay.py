@@ -21,19 +21,19 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="running an agent needs 
 
 
 @pytest.mark.parametrize(
-    ("faults", "outcome"),
+    ("faults", "headline"),
     [
         ([], "succeeded"),
         (["--exit", "1"], "failed"),
-        (["--cut-at", "6"], "truncated"),
-        (["--stall-at", "4"], "timed-out"),
+        (["--cut-at", "6"], "cut short"),
+        (["--stall-at", "4"], "timed out"),
         (["--stderr-lines", "20000"], "succeeded"),
         (["--never-exit"], "succeeded"),
         (["--split-writes"], "succeeded"),
     ],
     ids=" ".join,
 )
-def test_the_harness(program: str, tmp_path: Path, faults: list[str], outcome: str) -> None:
+def test_the_harness(program: str, tmp_path: Path, faults: list[str], headline: str) -> None:
     assert HARNESS is not None
     harness = tmp_path / "harness.py"
     # Nobody waits for ten minutes.
@@ -45,8 +45,9 @@ def test_the_harness(program: str, tmp_path: Path, faults: list[str], outcome: s
     env = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     command = [sys.executable, str(harness), "fix it"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
-    assert done.stdout.rstrip().split("\n")[-1].split(",")[0] == outcome, done.stderr
-    assert done.returncode == (0 if outcome == "succeeded" else 1)
+    last = done.stdout.rstrip().split("\n")[-1]
+    assert last.startswith(headline) and last.endswith("USD)"), done.stderr
+    assert done.returncode == (0 if headline == "succeeded" else 1)
 
 
 def fake_agent(folder: Path, script: str) -> dict[str, str]:
@@ -75,6 +76,16 @@ def test_the_text_of_the_agent_is_printed_once(
     assert len(texts) > 2
     for text in texts:
         assert text is not None and done.stdout.count(text) == 1, done.stdout
+
+
+def test_a_broken_stream_does_not_pass_in_the_harness(tmp_path: Path) -> None:
+    assert HARNESS is not None
+    (tmp_path / "harness.py").write_text(HARNESS[1])
+    plain = CURSOR / "plain.ndjson"
+    env = fake_agent(tmp_path, f"head -3 {plain}; echo garbage; tail -n +4 {plain}")
+    command = [sys.executable, "harness.py", "fix it"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert (done.returncode, "\nthe stream is broken: line 4" in done.stdout) == (1, True)
 
 
 def test_a_signal_to_the_harness_ends_the_agent(tmp_path: Path) -> None:

@@ -105,8 +105,29 @@ def test_a_cut_run() -> None:
     with nc.run(["head", "-3", PLAIN], timeout=30) as run:
         run.wait()
     assert run.end.outcome == "truncated"
-    with pytest.raises(nc.RunTruncated):
+    with pytest.raises(nc.RunTruncated, match="^cut short after line 3"):
         run.raise_for_outcome()
+
+
+def test_a_broken_stream_does_not_pass() -> None:
+    script = f"head -3 {PLAIN}; echo garbage; tail -n +4 {PLAIN}"
+    with nc.run(shell(script), timeout=30) as run:
+        end = run.wait()
+    assert (end.outcome, end.passed, end.exit_status) == ("succeeded", False, 0)
+    with pytest.raises(nc.OutcomeError, match="^the stream is broken: line 4: ") as raised:
+        run.raise_for_outcome()
+    assert type(raised.value) is nc.OutcomeError and raised.value.end is end
+
+
+def test_a_demand_that_is_not_met_does_not_pass(tmp_path: Path) -> None:
+    config = tmp_path / "ndjson-check.toml"
+    config.write_text('expect.answer = { matches = "^never" }')
+    with nc.run(["cat", PLAIN], config=config) as run:
+        end = run.wait()
+    assert (end.outcome, end.passed) == ("succeeded", False)
+    with pytest.raises(nc.OutcomeError) as raised:
+        run.raise_for_outcome()
+    assert str(raised.value) == end.headline
 
 
 def test_a_stalled_run(tmp_path: Path) -> None:
@@ -116,7 +137,7 @@ def test_a_stalled_run(tmp_path: Path) -> None:
         run.wait()
     assert run.end.outcome == "timed-out"
     assert not is_alive(pid)
-    with pytest.raises(nc.RunTimedOut):
+    with pytest.raises(nc.RunTimedOut, match="^timed out: .* 500ms"):
         run.raise_for_outcome()
 
 

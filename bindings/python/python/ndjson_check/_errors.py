@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 class OutcomeError(Exception):
-    """A run did not succeed. `end` says how it ended."""
+    """A run did not pass; the message is its headline. `end` says how it ended. Of this class
+    itself: the run succeeded, but its stream does not conform, as when it is broken."""
 
     def __init__(self, end: RunEnd) -> None:
-        said = end.error_text or (end.stderr_tail[-1] if end.stderr_tail else None)
-        super().__init__(f"the run is {end.outcome}" + (f": {said}" if said else ""))
+        super().__init__(end.headline)
         self.end = end
 
     def __reduce__(self) -> tuple[type[OutcomeError], tuple[RunEnd]]:
@@ -43,7 +43,7 @@ _CLASSES: dict[str, type[OutcomeError]] = {
 
 
 def raise_for(end: RunEnd) -> None:
-    if end.outcome != "succeeded":
+    if not end.passed:
         raise _CLASSES.get(end.outcome, OutcomeError)(end)
 
 

@@ -323,7 +323,7 @@ class Run:
         return Calls(some, words, every)
 
     def raise_for_outcome(self) -> None:
-        """Raises an OutcomeError unless the run succeeded."""
+        """Raises an OutcomeError unless `end.passed`."""
         raise_for(self.end)
 
     def _repr_html_(self) -> str:
