@@ -431,7 +431,48 @@ def test_a_path_may_be_a_gzip_file(tmp_path: Path) -> None:
     assert [event.to_json() for event in nc.read(packed)] == EXPECTED
     packed.write_bytes(gzip.compress(DATA)[:-20])
     assert len(nc.frame(packed).runs) == 1
-    with pytest.raises(EOFError):
+    with pytest.raises(EOFError, match="run.ndjson.gz: the gzip archive is truncated"):
+        list(nc.read(packed))
+
+
+def test_each_source_may_be_a_gzip_archive(tmp_path: Path) -> None:
+    # With members, and with padding as of a tape.
+    packed = gzip.compress(DATA[:2_000]) + gzip.compress(DATA[2_000:]) + b"\0\0"
+    path = tmp_path / "packed"
+    path.write_bytes(packed)
+    single = [packed[at : at + 1] for at in range(len(packed))]
+
+    async def parts() -> AsyncIterator[bytes]:
+        for part in single:
+            yield part
+
+    async def main() -> list[str]:
+        return [event.to_json() async for event in nc.aread(parts())]
+
+    assert asyncio.run(main()) == EXPECTED
+    with open(path, "rb") as file:
+        for source in (path, packed, io.BytesIO(packed), file, single):
+            assert [event.to_json() for event in nc.read(source)] == EXPECTED
+    assert nc.convert(packed, "answer") == nc.convert(DATA, "answer")
+    assert nc.report(packed, "human") == nc.report(DATA, "human")
+    long = codex("x" * 3_000_000)
+    assert list(nc.read(gzip.compress(long))) == list(nc.read(long))
+
+
+@pytest.mark.parametrize(
+    ("packed", "kind", "said"),
+    [
+        (gzip.compress(DATA)[:-20], EOFError, "^the gzip archive is truncated$"),
+        (b"\x1f\x8b", EOFError, "^the gzip archive is truncated$"),
+        (b"\x1f\x8b" + DATA, gzip.BadGzipFile, "^the gzip archive is damaged: "),
+        (gzip.compress(DATA) + DATA, gzip.BadGzipFile, "is followed by something else$"),
+        (b"\x28\xb5\x2f\xfd\x04\x00", nc.NdjsonCheckError, "^unpack this Zstandard file first$"),
+    ],
+)
+def test_an_archive_that_cannot_be_unpacked(
+    packed: bytes, kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind, match=said):
         list(nc.read(packed))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -72,7 +71,7 @@ def frame(
         try:
             _add(path, checker, calls, events if with_events else None, runs)
         # A ValueError: a name that no file can have.
-        except (OSError, EOFError, ValueError, zlib.error, NdjsonCheckError) as error:
+        except (OSError, EOFError, ValueError, NdjsonCheckError) as error:
             runs.append({"file": _shown(path), "error": str(error)})
     return Frames(_table(_CALLS, calls), _table(_EVENTS, events), _table(_RUNS, runs))
 

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import sys
+import zlib
 from collections import deque
 from collections.abc import (
     AsyncGenerator,
@@ -27,6 +28,7 @@ from ._errors import NdjsonCheckError
 from ._events import Event
 
 _CHUNK = 256 * 1024
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class _Readable(Protocol):
@@ -37,9 +39,9 @@ class _Receiving(Protocol):
     def recv(self, size: int, /) -> bytes: ...
 
 
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, _Readable, _Receiving,
-               Iterable[bytes]]
-AsyncSource = Union[asyncio.StreamReader, AsyncIterable[bytes]]
+_Bytes = Union[bytes, bytearray, memoryview]
+Source = Union[str, "os.PathLike[str]", _Bytes, _Readable, _Receiving, Iterable[_Bytes]]
+AsyncSource = Union[asyncio.StreamReader, AsyncIterable[_Bytes]]
 
 
 def _checker(
@@ -85,7 +87,7 @@ def _shared(
 
 
 class Reader:
-    """Reads one stream, whose bytes come in pieces cut anywhere."""
+    """Reads one stream, whose bytes come in pieces cut anywhere. It unpacks no archive."""
 
     def __init__(
         self,
@@ -101,9 +103,9 @@ class Reader:
         self._native = _native.NativeReader(checker, _shown(name))
         self._summary: dict[str, Any] | None = None
 
-    def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:
+    def feed(self, data: _Bytes) -> list[Event]:
         """The events that these bytes complete."""
-        return self._native.feed(data if isinstance(data, bytes) else bytes(memoryview(data)))
+        return self._native.feed(_bytes(data))
 
     def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[Event]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
@@ -122,15 +124,86 @@ class Reader:
         return self._summary
 
 
+def _bytes(data: object) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    try:
+        return bytes(memoryview(cast(bytearray, data)))
+    except TypeError:
+        said = f"a part of a stream must be bytes, not {type(data).__name__}"
+        raise TypeError(said) from None
+
+
+class _Unpacker:
+    """Unpacks a gzip archive that comes in pieces cut anywhere, and passes all else on. No event
+    begins as an archive does."""
+
+    def __init__(self, name: str) -> None:
+        self._place = "" if name == "-" else f"{name}: "
+        # The first bytes, until these show what it is.
+        self._begin = b""
+        self._is_gzip: bool | None = None
+        # The open member of the archive.
+        self._member: zlib._Decompress | None = None
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._is_gzip is None:
+            data = self._begin + data
+            if len(data) < 4 and (_GZIP.startswith(data) or _ZSTANDARD.startswith(data)):
+                self._begin = data
+                return
+            if data.startswith(_ZSTANDARD):
+                raise NdjsonCheckError(f"{self._place}unpack this Zstandard file first")
+            self._is_gzip = data.startswith(_GZIP)
+        if self._is_gzip:
+            yield from self._unpacked(data)
+        else:
+            yield data
+
+    def finish(self) -> Iterator[bytes]:
+        """What is left."""
+        if self._member is not None or (self._is_gzip is None and self._begin == _GZIP):
+            raise EOFError(f"{self._place}the gzip archive is truncated")
+        if self._is_gzip is None and self._begin:
+            yield self._begin
+
+    def _unpacked(self, data: bytes) -> Iterator[bytes]:
+        is_more_inside = False
+        while data or is_more_inside:
+            if self._member is None:
+                # Zeros are padding.
+                data = data.lstrip(b"\0")
+                if not data:
+                    return
+                if not data.startswith(_GZIP[:1]):
+                    said = "the gzip archive is followed by something else"
+                    raise gzip.BadGzipFile(self._place + said)
+                self._member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+            member = self._member
+            try:
+                part = member.decompress(data, _CHUNK)
+            except zlib.error as error:
+                said = f"the gzip archive is damaged: {error}"
+                raise gzip.BadGzipFile(self._place + said) from None
+            if member.eof:
+                data, self._member, is_more_inside = member.unused_data, None, False
+            else:
+                data, is_more_inside = member.unconsumed_tail, len(part) == _CHUNK
+            if part:
+                yield part
+
+
 def _chunks(source: Source) -> Iterator[bytes]:
+    unpacker = _Unpacker(_name(source))
+    for piece in _pieces(source):
+        yield from unpacker.feed(_bytes(piece))
+    yield from unpacker.finish()
+
+
+def _pieces(source: Source) -> Iterator[_Bytes]:
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
-            begin = file.peek(4)[:4]
-            if begin == b"\x28\xb5\x2f\xfd":
-                raise NdjsonCheckError(f"{_shown(source)}: unpack this Zstandard file first")
-            packed = begin[:2] == b"\x1f\x8b"
-            opened = cast(io.BufferedReader, gzip.open(file)) if packed else file
-            while data := opened.read1(_CHUNK):
+            while data := file.read1(_CHUNK):
                 yield data
     elif isinstance(source, (bytes, bytearray, memoryview)):
         whole = bytes(source)
@@ -185,7 +258,7 @@ def read(
     on_summary: Callable[[dict[str, Any]], object] | None = None,
 ) -> Iterator[Event]:
     """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
-    A path may be a gzip file.
+    A gzip archive is unpacked.
 
     `exit_status` or `signal` says how the agent's process ended. `config` is an `ndjson-check.toml`;
     the other options win over it. `on_summary` gets the `summary` of the reader after the last event.
@@ -216,6 +289,7 @@ class _AsyncEvents:
         self._reader = reader
         self._finish = finish
         self._on_summary = on_summary
+        self._unpacker = _Unpacker("-")
         self._events: deque[Event] = deque()
         self._is_finished = False
         # Not the lines of a StreamReader: their length has a limit.
@@ -234,11 +308,12 @@ class _AsyncEvents:
                     listener(self._reader.summary)
                 raise StopAsyncIteration
             data = await self._piece()
+            unpacker = self._unpacker
+            for part in unpacker.finish() if data is None else unpacker.feed(_bytes(data)):
+                self._events.extend(self._reader.feed(part))
             if data is None:
                 self._events.extend(self._finish())
                 self._is_finished = True
-            else:
-                self._events.extend(self._reader.feed(data))
         return self._events.popleft()
 
     async def aclose(self) -> None:
@@ -247,9 +322,9 @@ class _AsyncEvents:
         self._events.clear()
         pieces: object = self._pieces
         if isinstance(pieces, AsyncGenerator):
-            await cast("AsyncGenerator[bytes, None]", pieces).aclose()
+            await cast("AsyncGenerator[_Bytes, None]", pieces).aclose()
 
-    async def _piece(self) -> bytes | None:
+    async def _piece(self) -> _Bytes | None:
         """The next bytes; None at the end."""
         if self._read is not None:
             return await self._read(_CHUNK) or None
