@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Literal
 
 from typing_extensions import assert_type
 
@@ -21,6 +22,8 @@ def show(path: str) -> str | None:
             case nc.Text(text, segment):
                 assert_type(text, str | None)
                 assert_type(segment, int)
+            case nc.Defect(severity=severity):
+                assert_type(severity, Literal["error", "warning"])
             case nc.End(outcome=outcome) | nc.Cut(outcome=outcome):
                 return outcome
             case _:
@@ -45,6 +48,7 @@ async def harness() -> nc.RunEnd:
             assert_type(event, nc.Event)
     assert_type(run.calls(kind="command").last.succeeded, bool)
     run.raise_for_outcome()
+    assert_type(run.end.outcome, Literal["succeeded", "failed", "truncated", "timed-out"])
     error = nc.NdjsonCheckError()
     assert_type(error.exit_status, int | None)
     assert_type(error.signal, int | None)

@@ -700,3 +700,9 @@ def test_the_program_is_on_the_path(program: str) -> None:
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     assert nc.__version__ in done.stdout
     assert ROOT.exists()
+    with pytest.raises(AssertionError, match="no call with kind='read' and matches='nope';"):
+        run.calls(kind="read", matches="nope").first
+    nope = run.calls(matches="nope")
+    assert not nope.succeeded
+    assert "with matches='nope': none; the run has" in repr(nope)
+    assert str(calls.last.tool) in repr(nope)

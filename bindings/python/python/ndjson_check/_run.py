@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock, Thread, current_thread, main_thread
 from types import TracebackType
-from typing import Any, Callable, TypeVar, Union, overload
+from typing import Any, Callable, Literal, TypeVar, Union, overload
 
 from . import _native
 from ._errors import NdjsonCheckError, raise_for
@@ -46,7 +46,7 @@ class Call:
     detail: str | None
     files: tuple[str, ...]
     arguments: Any
-    outcome: str | None
+    outcome: Literal["succeeded", "failed", "rejected", "denied", "unknown"] | None
     exit_code: int | None
     result: str | None
     line: int | None
@@ -75,7 +75,8 @@ class Calls(Sequence[Call]):
         return len(self._calls)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} of {len(self._all)} calls{self._asked}: {_listed(self._calls)}>"
+        shown = _listed(self._calls) if self._calls else f"none; the run has {_listed(self._all)}"
+        return f"<{len(self)} of {len(self._all)} calls{self._asked}: {shown}>"
 
     def _one(self, index: int) -> Call:
         if not self._calls:
@@ -110,8 +111,8 @@ class RunEnd:
 
     passed: bool
     headline: str
-    outcome: str
-    verdict: str
+    outcome: Literal["succeeded", "failed", "truncated", "timed-out"]
+    verdict: Literal["conforming", "non-conforming"]
     reason: str | None
     answer: str
     usage: dict[str, int]
@@ -319,8 +320,8 @@ class Run:
             and (matches is None or re.search(matches, call.detail or "") is not None)
         ]
         asked = [("kind", kind), ("tool", tool), ("matches", matches)]
-        words = "".join(f" with {name}={it!r}" for name, it in asked if it is not None)
-        return Calls(some, words, every)
+        words = " and ".join(f"{name}={it!r}" for name, it in asked if it is not None)
+        return Calls(some, f" with {words}" if words else "", every)
 
     def raise_for_outcome(self) -> None:
         """Raises an OutcomeError unless `end.passed`."""
