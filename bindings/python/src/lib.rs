@@ -71,14 +71,13 @@ impl PyChecker {
             config.make_strict();
         }
         for (name, level) in rules.unwrap_or_default() {
-            let unknown =
-                || PyValueError::new_err(format!("unknown rule or level: {name}={level}"));
-            let rule = ndjson_check_config::rule(&name).map_err(|_| unknown())?;
+            let refused = |why: &str| PyValueError::new_err(format!("rules: {name}: {why}"));
+            let rule = ndjson_check_config::rule(&name).map_err(|why| refused(&why))?;
             let severity = match level.as_str() {
                 "error" => Some(Severity::Error),
                 "warning" => Some(Severity::Warning),
                 "off" => None,
-                _ => return Err(unknown()),
+                _ => return Err(refused("no such level")),
             };
             config.set_severity(rule, severity);
         }

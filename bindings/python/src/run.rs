@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,14 +12,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
-use ndjson_check::{Answer, Event};
+use ndjson_check::{Answer, Error, Event};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
 use crate::failure::Failure;
-use crate::{PyChecker, error, event};
+use crate::{NdjsonCheckError, PyChecker, error, event};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -31,8 +31,6 @@ const WAITING_MAX: usize = 1_024;
 const BATCH_MAX: usize = 256;
 /// How often a wait looks for signals of Python and for `close`.
 const LOOK: Duration = Duration::from_millis(50);
-/// The shortest time limit: messages have no smaller unit.
-const LIMIT_MIN: Duration = Duration::from_millis(1);
 /// The end of standard error that an error has: bytes, and lines of these.
 const STDERR_BYTES_MAX: usize = 8 * 1_024;
 const STDERR_LINES_MAX: usize = 10;
@@ -142,17 +140,20 @@ pub(crate) struct NativeRun {
     process: u32,
 }
 
-/// The value of this option. Infinity is the longest time.
-fn seconds(option: &str, limit: f64) -> PyResult<Duration> {
-    if limit == f64::INFINITY {
-        return Ok(Duration::MAX);
+/// A time that `_options.py` has accepted: what is too long is the longest.
+fn seconds(limit: f64) -> Duration {
+    Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)
+}
+
+/// Why the command does not start, with its whole path: an error of the library has only the name.
+fn not_started(program: &Path, why: Error) -> PyErr {
+    match why {
+        Error::Start { source, .. } => {
+            let program = program.display();
+            NdjsonCheckError::new_err(format!("failed to start {program}: {source}"))
+        }
+        why => error(why),
     }
-    let refused = |error: String| PyValueError::new_err(format!("{option}={limit}: {error}"));
-    let limit = Duration::try_from_secs_f64(limit).map_err(|error| refused(error.to_string()))?;
-    if limit < LIMIT_MIN {
-        return Err(refused("must be at least 0.001 s".to_owned()));
-    }
-    Ok(limit)
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -222,13 +223,13 @@ impl NativeRun {
             command = command.stdin(Stdin::Inherit);
         }
         if let Some(limit) = timeout {
-            command = command.timeout(seconds("timeout", limit)?);
+            command = command.timeout(seconds(limit));
         }
         if let Some(limit) = idle_timeout {
-            command = command.idle_timeout(seconds("idle_timeout", limit)?);
+            command = command.idle_timeout(seconds(limit));
         }
         if let Some(limit) = exit_grace {
-            command = command.exit_grace(seconds("exit_grace", limit)?);
+            command = command.exit_grace(seconds(limit));
         }
         let (sender, receiver) = sync_channel(WAITING_MAX);
         if copies_stdout {
@@ -237,7 +238,8 @@ impl NativeRun {
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
         let copy = copies_stderr.then(|| OutputCopy { of: Pipe::Stderr, to: sender.clone() });
         command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
-        let run = py.detach(|| command.spawn(&checker.0)).map_err(error)?;
+        let started = py.detach(|| command.spawn(&checker.0));
+        let run = started.map_err(|why| not_started(program, why))?;
         let stopper = run.stopper();
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())

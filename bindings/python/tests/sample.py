@@ -36,10 +36,10 @@ async def chunks() -> AsyncIterator[bytes]:
 
 
 async def harness() -> nc.RunEnd:
+    nc.read([b"", bytearray(), memoryview(b"")])
     async for event in nc.aread(chunks()):
         assert_type(event.line, int | None)
     async for event in nc.aread(asyncio.StreamReader()):
-    nc.read([b"", bytearray(), memoryview(b"")])
         assert_type(event, nc.Event)
     async with aclosing(nc.aread(chunks())) as events:
         assert_type(await anext(events), nc.Event)

@@ -237,7 +237,7 @@ def test_a_cut_stream_ends_with_cut() -> None:
 def test_errors_name_the_problem() -> None:
     with pytest.raises(nc.NdjsonCheckError, match="nosuch"):
         nc.read(DATA, profile="nosuch")
-    with pytest.raises(ValueError, match="nosuch"):
+    with pytest.raises(ValueError, match="^rules: nosuch: no such rule; `ndjson-check rules`"):
         nc.read(DATA, rules={"nosuch": "off"})
     with pytest.raises(FileNotFoundError):
         list(nc.read("no/such/file"))
@@ -253,6 +253,54 @@ def test_errors_name_the_problem() -> None:
     assert summaries[0]["headline"].startswith("cut short in the middle of line")
     with pytest.raises(ValueError, match="finished"):
         reader.feed(DATA)
+
+
+def test_a_wrong_option_is_named() -> None:
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"max_line_bytes": -1}, ValueError, "max_line_bytes=-1: must be from 0 to "),
+        ({"max_line_bytes": 1.5}, TypeError, "max_line_bytes=1.5: must be a whole number"),
+        ({"signal": 300}, ValueError, "signal=300: must be from 0 to 255"),
+        ({"exit_status": "1"}, TypeError, "exit_status='1': must be a whole number"),
+        ({"exit_status": 2**70}, ValueError, "exit_status=1180591620717411303424: "),
+        ({"rules": {"empty-answer": "of"}}, ValueError, "rules: the level of 'empty-answer' is "),
+        ({"rules": ["empty-answer"]}, TypeError, "rules: must be a mapping"),
+        ({"profile": 5}, TypeError, "profile: expected str"),
+        ({"config": 5}, TypeError, "config: expected str"),
+    ]
+    for options, kind, said in wrong:
+        with pytest.raises(kind, match=f"^{said}"):
+            nc.read(DATA, **options)
+        with pytest.raises(kind, match=f"^{said}"):
+            nc.convert(DATA, "text", **options)
+    with pytest.raises(ValueError, match="^results=-1: must be from 0"):
+        nc.convert(DATA, "text", results=-1)
+    with pytest.raises(ValueError, match="^kind='junit': no such kind; there are human, json, "):
+        nc.report(DATA, "junit")
+    with pytest.raises(ValueError, match="^form='human-report': no such form; there are text, "):
+        nc.convert(DATA, "human-report")
+    reader = nc.Reader()
+    reader.feed(DATA)
+    with pytest.raises(ValueError, match="^signal=300: "):
+        reader.finish(signal=300)
+    # It is not lost.
+    assert reader.finish(signal=9)[-1].type == "end"
+
+
+def test_a_part_of_a_stream_must_be_bytes() -> None:
+    async def parts() -> AsyncIterator[Any]:
+        yield DATA.decode()
+
+    async def main() -> None:
+        async for _ in nc.aread(parts()):
+            pass
+
+    said = "^a part of a stream must be bytes, not str$"
+    with pytest.raises(TypeError, match=said):
+        list(nc.read([DATA.decode()]))  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=said):
+        nc.Reader().feed(DATA.decode())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=said):
+        asyncio.run(main())
 
 
 def test_an_error_says_what_to_do() -> None:
@@ -474,6 +522,14 @@ def test_an_archive_that_cannot_be_unpacked(
 ) -> None:
     with pytest.raises(kind, match=said):
         list(nc.read(packed))
+    with pytest.raises(kind, match=said):
+        nc.convert(io.BytesIO(packed), "text", profile="cursor")
+
+
+def test_the_first_byte_alone_is_no_archive() -> None:
+    for begin in (b"\x1f", b"\x28\xb5", b""):
+        *_, last = nc.read(begin, profile="cursor")
+        assert isinstance(last, nc.Cut)
 
 
 def test_frames_hold_calls_events_and_runs() -> None:

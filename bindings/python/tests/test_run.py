@@ -201,8 +201,37 @@ def test_options_reach_the_command(tmp_path: Path) -> None:
 def test_a_command_that_does_not_start() -> None:
     with pytest.raises(nc.NdjsonCheckError, match="no-such-agent"):
         nc.run(["no-such-agent"]).wait()
+    with pytest.raises(nc.NdjsonCheckError, match="^failed to start /no/such/agent: "):
+        nc.run(["/no/such/agent"]).wait()
     with pytest.raises(TypeError):
         nc.run("agent --print")
+
+
+def test_a_wrong_option_is_named_before_the_command_starts(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"stdin": "x", "inherit_stdin": True}, ValueError, "stdin: .*inherit_stdin"),
+        ({"stdin": b"x"}, TypeError, "stdin: must be a str, not bytes"),
+        ({"timeout": "5m"}, TypeError, "timeout='5m': must be a number of seconds"),
+        ({"timeout": -1}, ValueError, "timeout=-1: must be at least 0.001 s"),
+        ({"idle_timeout": float("nan")}, ValueError, "idle_timeout=nan: "),
+        ({"exit_grace": -0.5}, ValueError, "exit_grace=-0.5: must be at least 0 s"),
+        ({"cwd": 5}, TypeError, "cwd: expected str, bytes or os.PathLike object, not int"),
+        ({"env": {"A=B": "1"}}, ValueError, "env: 'A=B' cannot be the name of a variable"),
+        ({"env": {"": "1"}}, ValueError, "env: '' cannot be"),
+        ({"env": {"A": 1}}, TypeError, r"env\['A'\]: expected str"),
+        ({"env": {1: "A"}}, TypeError, "env: expected str"),
+    ]
+    for options, kind, said in wrong:
+        with pytest.raises(kind, match=f"^{said}"):
+            nc.run(["touch", tmp_path / "started"], **options)
+    with pytest.raises(TypeError, match="^command: expected str"):
+        nc.run(["touch", 5])  # type: ignore[list-item]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_of_a_command_may_be_bytes() -> None:
+    with nc.run([b"cat", os.fsencode(PLAIN)]) as run:  # type: ignore[list-item]
+        assert run.wait().passed
 
 
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
@@ -219,7 +248,15 @@ def test_a_time_may_be_infinite() -> None:
         nc.run(["cat", PLAIN], idle_timeout=-1).wait()
 
 
-@pytest.mark.parametrize("option", ["timeout", "idle_timeout", "exit_grace"])
+def test_there_may_be_no_time_after_the_terminal_event(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    started = time.monotonic()
+    with nc.run(shell(f"echo $$ > {pid}; cat {PLAIN}; exec sleep 60"), exit_grace=0) as run:
+        assert run.wait().outcome == "succeeded"
+    assert time.monotonic() - started < 9 and not is_alive(pid)
+
+
+@pytest.mark.parametrize("option", ["timeout", "idle_timeout"])
 @pytest.mark.parametrize("limit", [0, 0.0009])
 def test_a_time_that_is_too_short_is_refused(option: str, limit: float) -> None:
     options: dict[str, Any] = {option: limit}
@@ -689,6 +726,12 @@ def test_calls_are_found() -> None:
     assert isinstance(calls.last.succeeded, bool)
     with pytest.raises(AssertionError, match="no call with matches='cargo bench'; the run has"):
         run.calls(matches="cargo bench").last
+    with pytest.raises(AssertionError, match="no call with kind='read' and matches='nope';"):
+        run.calls(kind="read", matches="nope").first
+    nope = run.calls(matches="nope")
+    assert not nope.succeeded
+    assert "with matches='nope': none; the run has" in repr(nope)
+    assert str(calls.last.tool) in repr(nope)
 
 
 def test_the_plugin_has_the_fixture(agent_run) -> None:  # type: ignore[no-untyped-def]
@@ -700,9 +743,3 @@ def test_the_program_is_on_the_path(program: str) -> None:
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     assert nc.__version__ in done.stdout
     assert ROOT.exists()
-    with pytest.raises(AssertionError, match="no call with kind='read' and matches='nope';"):
-        run.calls(kind="read", matches="nope").first
-    nope = run.calls(matches="nope")
-    assert not nope.succeeded
-    assert "with matches='nope': none; the run has" in repr(nope)
-    assert str(calls.last.tool) in repr(nope)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from . import _native
+from . import _native, _options
 from ._read import Source, _checker, _chunks, _name
+
+_FORMS = ("text", "transcript", "answer", "json", "stream-json", "events", "chrome-trace",
+          "otlp-json", "atif")
+_REPORTS = ("human", "json", "markdown", "html")
 
 
 def convert(
@@ -32,6 +36,8 @@ def convert(
     `text` and `transcript` have; `thinking` adds reasoning and notices to them. The other options are
     those of `read`. The text is in memory.
     """
+    _options.choice("form", form, _FORMS)
+    _options.whole("results", results)
     checker = _checker(profile, strict, rules, config, max_line_bytes)
     return _written(source, checker, form, exit_status, signal, raw, results, thinking)
 
@@ -49,6 +55,7 @@ def report(
     max_line_bytes: int | None = None,
 ) -> str:
     """A report about the stream: `human`, `json`, `markdown`, or `html`, the page of the run."""
+    _options.choice("kind", kind, _REPORTS)
     checker = _checker(profile, strict, rules, config, max_line_bytes, stats=kind == "html")
     return _written(source, checker, f"{kind}-report", exit_status, signal)
 
@@ -63,6 +70,7 @@ def _written(
     results: int = 0,
     thinking: bool = False,
 ) -> str:
+    _options.process_end(exit_status, signal)
     data = b"".join(_chunks(source))
     return _native.write(checker, _name(source), output, data, exit_status, signal, raw, results,
                          thinking)

@@ -23,7 +23,7 @@ from collections.abc import (
 from functools import lru_cache
 from typing import Any, Protocol, Union, cast
 
-from . import _native
+from . import _native, _options
 from ._errors import NdjsonCheckError
 from ._events import Event
 
@@ -57,11 +57,12 @@ def _checker(
 ) -> _native.Checker:
     """`command` is the program that writes the stream, `directory` where it is started, for the
     expectations of a `config`."""
-    name = None if profile is None else os.fspath(profile)
-    file = None if config is None else os.fspath(config)
+    name = None if profile is None else _options.path("profile", profile)
+    file = None if config is None else _options.path("config", config)
+    _options.whole("max_line_bytes", max_line_bytes)
     # Files may change between two calls.
     has_files = file is not None or (name is not None and os.path.exists(name))
-    levels = tuple((rules or {}).items())
+    levels = _options.levels(rules)
     if has_files:
         return _shared.__wrapped__(
             name, strict, levels, file, max_line_bytes, stats, command, directory)
@@ -111,6 +112,7 @@ class Reader:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`; one above 255, which Windows has, counts as 255, or as the signal that other
         systems have for it."""
+        _options.process_end(exit_status, signal)
         events, summary = self._native.finish(exit_status, signal)
         self._summary = json.loads(summary)
         return events
@@ -265,6 +267,7 @@ def read(
     """
     reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules,
                     config=config, max_line_bytes=max_line_bytes)
+    _options.process_end(exit_status, signal)
 
     def events() -> Iterator[Event]:
         for chunk in _chunks(source):
@@ -362,6 +365,7 @@ def aread(
     """
     reader = Reader(profile=profile, strict=strict, rules=rules, config=config,
                     max_line_bytes=max_line_bytes)
+    _options.process_end(exit_status, signal)
 
     def finish() -> list[Event]:
         return reader.finish(exit_status=exit_status, signal=signal)

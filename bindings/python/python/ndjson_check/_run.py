@@ -19,7 +19,7 @@ from threading import Lock, Thread, current_thread, main_thread
 from types import TracebackType
 from typing import Any, Callable, Literal, TypeVar, Union, overload
 
-from . import _native
+from . import _native, _options
 from ._errors import NdjsonCheckError, raise_for
 from ._events import (
     CallCompleted,
@@ -458,26 +458,32 @@ def run(
     is entered or the first event is read.
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
-    without it the command reads nothing. Times are in seconds. `config` is an `ndjson-check.toml`;
-    the other options win over it. A limit in it that is exceeded ends the command. While events are
-    read, `on_stdout` gets the bytes of the stream, such as to keep the recording, and `on_stderr`
-    what the command writes to standard error.
+    without it the command reads nothing, or with `inherit_stdin` what Python would read. Times are
+    in seconds. `config` is an `ndjson-check.toml`; the other options win over it. A limit in it
+    that is exceeded ends the command. While events are read, `on_stdout` gets the bytes of the
+    stream, such as to keep the recording, and `on_stderr` gets standard error.
     """
     if isinstance(command, (str, bytes)):
         raise TypeError("the command is a list of arguments, not one string")
-    words = [os.fspath(word) for word in command]
-    variables = list((env or {}).items())
+    words = [_options.path("command", word) for word in command]
+    folder = None if cwd is None else _options.path("cwd", cwd)
+    variables = _options.variables(env)
+    _options.text("stdin", stdin)
+    if stdin is not None and inherit_stdin:
+        raise ValueError("stdin: there is none of its own with inherit_stdin")
+    _options.seconds("timeout", timeout)
+    _options.seconds("idle_timeout", idle_timeout)
+    _options.seconds("exit_grace", exit_grace, least=0)
 
     def start() -> _native.NativeRun:
-        if cwd is not None and not os.path.isdir(cwd):
-            raise NdjsonCheckError(f"there is no directory {_shown(cwd)}")
-        directory = None if config is None else _real_directory(cwd)
+        if folder is not None and not os.path.isdir(folder):
+            raise NdjsonCheckError(f"there is no directory {_shown(folder)}")
+        directory = None if config is None else _real_directory(folder)
         checker = _checker(profile, strict, rules, config, max_line_bytes,
                            command=name, directory=directory)
         return _native.NativeRun(
-            checker, words, None if cwd is None else os.fspath(cwd), variables, stdin,
-            inherit_stdin, timeout, idle_timeout, exit_grace, on_stdout is not None,
-            on_stderr is not None,
+            checker, words, folder, variables, stdin, inherit_stdin, timeout, idle_timeout,
+            exit_grace, on_stdout is not None, on_stderr is not None,
         )
 
     name = os.path.basename(_shown(words[0])) if words else "run"
@@ -489,7 +495,7 @@ def run(
     return Run(name, start, listeners)
 
 
-def _real_directory(cwd: str | os.PathLike[str] | None) -> str | None:
+def _real_directory(cwd: str | None) -> str | None:
     """Where a command with this option works, as it sees that itself."""
     try:
         return os.path.realpath(os.curdir if cwd is None else cwd)
