@@ -69,7 +69,7 @@ stopped.stop();
 process.kill = kill;
 
 // A signal that ends the program ends its agents, too.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) {
   const flags = "Deno" in globalThis ? ["run", "--allow-all"] : [];
   const program = spawn(process.execPath, [...flags, fileURLToPath(import.meta.url), "wait"]);
   const pid = await new Promise((resolve) => program.stdout.once("data", (text) => resolve(`${text}`.trim())));

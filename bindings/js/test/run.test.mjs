@@ -268,7 +268,7 @@ console.log((await agent.end).outcome);
 }
 
 test("a signal that ends the program ends its agents, too", async () => {
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) {
     const { child, pid, closed } = await harness("");
     assert.ok(isAlive(pid));
     child.kill(signal);
@@ -351,7 +351,7 @@ test("two copies of the package", async () => {
 });
 
 test("after a run nobody of it listens to the process", async () => {
-  const names = ["SIGINT", "SIGTERM", "SIGHUP", "exit", "removeListener"];
+  const names = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "exit", "removeListener"];
   const counts = () => names.map((name) => process.listenerCount(name));
   const before = counts();
   await Promise.all([run("cat", [PLAIN]).end, run("head", ["-3", PLAIN]).end]);

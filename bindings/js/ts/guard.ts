@@ -14,7 +14,8 @@ const its = (globalThis as { process?: Process }).process;
 
 /** What ends each group at once. */
 const groups = new Set<() => void>();
-const SIGNALS = new Map(["SIGINT", "SIGTERM", "SIGHUP"].map((name) => [name, () => signalled(name)]));
+const NAMES = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
+const SIGNALS = new Map(NAMES.map((name) => [name, () => signalled(name)]));
 
 function endAll(): void {
   groups.forEach((end) => end());
