@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 import { Reader, convert, events, report, run } from "../dist/index.js";
 
 const PLAIN = fileURLToPath(new URL("../../../fixtures/agents/cursor/plain.ndjson", import.meta.url));
@@ -23,6 +24,7 @@ const expected = await all(bytes);
 assert.equal(expected.at(-1).outcome, "succeeded");
 assert.deepEqual(await all(new Blob([bytes]).stream()), expected);
 assert.deepEqual(await all(new Response(bytes)), expected);
+assert.deepEqual(await all(gzipSync(bytes)), expected);
 assert.match(await report(bytes, "human"), /^✓/);
 assert.match(await convert(bytes, "transcript"), /\w/);
 const reader = new Reader({ config: "limits.calls = 0" });

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
+import { gzipSync } from "node:zlib";
 import { NdjsonCheckError, Reader, StreamError, convert, convertParts, events, report, toText } from "ndjson-check";
 import { toConform } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
@@ -74,6 +75,72 @@ test("bytes are a buffer or a view of one, of any realm; all else is a TypeError
   await assert.rejects(all([...bytes]), /type Number/);
 });
 
+test("a gzip archive is unpacked, whatever the source", async () => {
+  const expected = await all(bytes);
+  const packed = Buffer.concat([gzipSync(bytes.subarray(0, 2000)), gzipSync(bytes.subarray(2000))]);
+  const file = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "run.ndjson.gz");
+  writeFileSync(file, packed);
+  const shared = new Uint8Array(new SharedArrayBuffer(packed.length));
+  shared.set(packed);
+  async function* parts() {
+    for (let at = 0; at < packed.length; at += 1) yield packed.subarray(at, at + 1);
+  }
+  const streams = [createReadStream(file), new Blob([packed]).stream(), new Response(packed)];
+  for (const source of [packed, shared, [packed], parts(), ...streams]) {
+    assert.deepEqual(await all(source), expected);
+  }
+  assert.equal(await convert(packed, "answer"), await convert(bytes, "answer"));
+  assert.equal(await report(packed, "human"), await report(bytes, "human"));
+  assert.equal((await toConform(packed)).pass, true);
+});
+
+test("a gzip archive that cannot be unpacked", async () => {
+  const packed = gzipSync(bytes);
+  const junk = Buffer.concat([packed, Buffer.from("junkjunk")]);
+  const empty = Buffer.from([0x1f, 0x8b]);
+  for (const wrong of [packed.subarray(0, -6), junk, empty]) {
+    const message = "the gzip archive is truncated or damaged";
+    await assert.rejects(all(wrong), { name: "NdjsonCheckError", message });
+  }
+  // Alone, the first byte of an archive is none.
+  assert.equal((await all([packed.subarray(0, 1)], { profile: "cursor" })).at(-1).type, "cut");
+  const defect = new Error("a defect");
+  let isEnded = false;
+  async function* fails() {
+    try {
+      yield packed.subarray(0, 100);
+      throw defect;
+    } finally {
+      isEnded = true;
+    }
+  }
+  await assert.rejects(all(fails()), defect);
+  assert.ok(isEnded);
+  async function* goesOn() {
+    try {
+      for (;;) yield packed;
+    } finally {
+      isEnded = true;
+    }
+  }
+  isEnded = false;
+  for await (const _ of events(goesOn())) break;
+  assert.ok(isEnded);
+  const { DecompressionStream } = globalThis;
+  delete globalThis.DecompressionStream;
+  try {
+    const message = "the input is gzip-compressed: unpack it first";
+    await assert.rejects(all(packed), { name: "NdjsonCheckError", message });
+  } finally {
+    globalThis.DecompressionStream = DecompressionStream;
+  }
+});
+
+test("a callback for the summary that is rejected", async () => {
+  const onSummary = async () => assert.fail("a defect");
+  await assert.rejects(all(bytes, { onSummary }), /a defect/);
+});
+
 test("the page of an error is no recording", async () => {
   await assert.rejects(all(new Response("Not Found", { status: 404 })), /status 404/);
 });
@@ -104,7 +171,10 @@ test("a wrong option is named, in words", async () => {
     [{ rules: { "denied-call": "fatal" } }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
     [{ rules: ["error"] }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
     [null, "the options must be an object"],
-    [{ config: {} }, "the option config must be a string"],
+    ...[{}, "a/ndjson-check.toml"].map((config) => [
+      { config },
+      "the option config must be the text of an ndjson-check.toml, not its path",
+    ]),
     [{ signal: new AbortController().signal }, "the option signal must be the number of a signal"],
   ];
   for (const [options, message] of wrong) {
@@ -197,6 +267,16 @@ test("forms are those of the program", async () => {
     assert.equal(parts.join(""), said.text, form);
   }
   assert.equal(await toText(bytes), program(["--quiet", "--to", "text"], bytes).text);
+});
+
+test("a form or report that does not exist", async () => {
+  const forms = /^TypeError: the form must be one of text, transcript, /;
+  for (const form of ["pdf", "human-report", undefined]) {
+    await assert.rejects(convert(bytes, form), forms);
+    await assert.rejects(convertParts(bytes, form).next(), forms);
+  }
+  const reports = /^TypeError: the kind of report must be one of human, json, markdown, html$/;
+  await assert.rejects(report(bytes, "junit"), reports);
 });
 
 test("reports", async () => {

@@ -21,6 +21,11 @@ export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it =
 export const FOLDER: Kind = { says: "a string or a URL", accepts: (it) => typeof it === "string" || isUrl(it) };
 export const LIST: Kind = { says: "an array", accepts: Array.isArray };
 export const VALUES: Kind = { says: "an object", accepts: isObject };
+/** Of a text in the format TOML; a user may give the path of one. */
+const CONFIG: Kind = {
+  says: "the text of an ndjson-check.toml, not its path",
+  accepts: (it) => typeof it === "string" && !/^[^\n=]*\.toml$/.test(it),
+};
 /** Infinity is no limit. */
 export const LIMIT: Kind = { says: "a number of milliseconds above 0", accepts: (it) => isNumber(it) && it > 0 };
 export const GRACE: Kind = { says: "a number of milliseconds of 0 or more", accepts: (it) => isNumber(it) && it >= 0 };
@@ -47,7 +52,7 @@ export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
   profile: TEXT,
   strict: FLAG,
   rules: RULES,
-  config: TEXT,
+  config: CONFIG,
   maxLineBytes: WHOLE,
 };
 
@@ -59,6 +64,12 @@ export function verify(options: unknown, known: Readonly<Record<string, Kind>>):
     if (kind === undefined) throw new TypeError(`unknown option: ${name}`);
     if (value !== undefined && !kind.accepts(value)) throw new TypeError(`the option ${name} must be ${kind.says}`);
   }
+}
+
+/** A word that is one of these. */
+export function choose<T extends string>(name: string, word: T, words: readonly T[]): T {
+  if (!words.includes(word)) throw new TypeError(`the ${name} must be one of ${words.join(", ")}`);
+  return word;
 }
 
 /** How Windows says that a program has crashed, or that Ctrl-C ended it: the numbers of signals. */

@@ -3,7 +3,7 @@
 import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
 import { Reader } from "./reader.js";
 import { ChunkEncoder, Core, decode, init, isBytes, NdjsonCheckError, type Chunk } from "./core.js";
-import { CALLBACK, CHECK, END, FLAG, WHOLE, statusOf, verify } from "./options.js";
+import { CALLBACK, CHECK, END, FLAG, WHOLE, choose, statusOf, verify } from "./options.js";
 import type { AgentEvent } from "./types.js";
 
 /** A ReadableStream of the Web, whatever library declares it. */
@@ -54,17 +54,79 @@ async function* chunks(source: Source): AsyncGenerator<Chunk> {
   } else throw new TypeError(NO_SOURCE);
 }
 
-/** The bytes of a source. */
-async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
+async function* encoded(source: Source): AsyncGenerator<Uint8Array> {
   const encoder = new ChunkEncoder();
   for await (const chunk of chunks(source)) yield encoder.encode(chunk);
   yield encoder.end();
 }
 
+const GZIP = [0x1f, 0x8b] as const;
+
+/** The bytes of a source, unpacked if they begin as a gzip archive does. No event begins so. */
+async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
+  const parts = encoded(source);
+  let begin: Uint8Array | undefined = new Uint8Array();
+  for await (const bytes of parts) {
+    if (begin === undefined) {
+      yield bytes;
+      continue;
+    }
+    begin = joined(begin, bytes);
+    const [first = GZIP[0], second] = begin;
+    if (first === GZIP[0] && second === undefined) continue;
+    if (first === GZIP[0] && second === GZIP[1]) {
+      yield* unpacked(begin, parts);
+      return;
+    }
+    yield begin;
+    begin = undefined;
+  }
+  if (begin !== undefined) yield begin;
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}
+
+async function* unpacked(
+  begin: Uint8Array,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (typeof DecompressionStream === "undefined") {
+    throw new NdjsonCheckError("the input is gzip-compressed: unpack it first");
+  }
+  let failure = undefined as { readonly error: unknown } | undefined;
+  const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    // Copies: a part may be of shared memory.
+    start: (its) => its.enqueue(new Uint8Array(begin)),
+    async pull(its) {
+      try {
+        const { done, value } = await rest.next();
+        if (done) its.close();
+        else its.enqueue(new Uint8Array(value));
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    },
+  });
+  try {
+    const stream = packed.pipeThrough(new DecompressionStream("gzip"));
+    yield* webChunks(stream) as AsyncGenerator<Uint8Array>;
+  } catch (cause) {
+    if (failure !== undefined) throw failure.error;
+    throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
+  }
+}
+
 /** The options of `events`. */
 export interface EventsOptions extends CheckOptions, ProcessEnd {
   /** Gets the result, after the last event. */
-  readonly onSummary?: (summary: Summary) => void;
+  readonly onSummary?: (summary: Summary) => unknown;
 }
 
 /** The options of a reader: without those that are not for the core. */
@@ -87,7 +149,7 @@ export async function* events(
       for (const event of reader.feed(bytes)) yield event;
     }
     yield* reader.finish(end);
-    options.onSummary?.(reader.summary);
+    await options.onSummary?.(reader.summary);
   } finally {
     reader.close();
   }
@@ -105,8 +167,22 @@ export type Form =
   | "otlp-json"
   | "atif";
 
+const FORMS: readonly Form[] = [
+  "text",
+  "transcript",
+  "answer",
+  "json",
+  "stream-json",
+  "events",
+  "chrome-trace",
+  "otlp-json",
+  "atif",
+];
+
 /** A report; `html` is the page of the run. */
 export type ReportKind = "human" | "json" | "markdown" | "html";
+
+const REPORTS: readonly ReportKind[] = ["human", "json", "markdown", "html"];
 
 export interface ConvertOptions extends CheckOptions, ProcessEnd {
   /** Leaves control characters and the like as they are. */
@@ -149,17 +225,21 @@ async function whole(source: Source, output: string, options: ConvertOptions): P
 }
 
 /** The stream in another form, in parts: each as soon as it is written. */
-export function convertParts(
+export async function* convertParts(
   source: Source,
   form: Form,
   options: ConvertOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  return written(source, form, options);
+  yield* written(source, choose("form", form, FORMS), options);
 }
 
 /** The stream in another form, as `--to` writes it. */
-export function convert(source: Source, form: Form, options: ConvertOptions = {}): Promise<string> {
-  return whole(source, form, options);
+export async function convert(
+  source: Source,
+  form: Form,
+  options: ConvertOptions = {},
+): Promise<string> {
+  return whole(source, choose("form", form, FORMS), options);
 }
 
 /** A log of the run: one line for each action. */
@@ -168,10 +248,10 @@ export function toText(source: Source, options: ConvertOptions = {}): Promise<st
 }
 
 /** A report about the stream; the findings with their lines are in `json`. */
-export function report(
+export async function report(
   source: Source,
   kind: ReportKind,
   options: CheckOptions & ProcessEnd = {},
 ): Promise<string> {
-  return whole(source, `${kind}-report`, options);
+  return whole(source, `${choose("kind of report", kind, REPORTS)}-report`, options);
 }
