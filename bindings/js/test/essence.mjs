@@ -34,6 +34,12 @@ assert.equal(reader.summary.verdict, "non-conforming");
 
 const good = await run("cat", [PLAIN], { timeout: 30_000 }).end;
 assert.deepEqual([good.outcome, good.exitStatus], ["succeeded", 0]);
+assert.throws(() => run(["cat"]), TypeError);
+await assert.rejects(async () => run("cat", [PLAIN], { cwd: PLAIN }).end, /there is no directory/);
+const defect = async () => assert.fail("a defect");
+for (const options of [{ onStdout: defect }, { onStderr: defect }]) {
+  await assert.rejects(shell(`echo x >&2; cat ${PLAIN}`, options), /a defect/);
+}
 const failed = await shell(`head -c 5000000 /dev/zero | tr '\\0' x >&2; cat ${PLAIN}; exit 3`);
 assert.deepEqual([failed.outcome, failed.exitStatus], ["failed", 3]);
 const began = Date.now();

@@ -42,6 +42,7 @@ test("a good run", async () => {
   assert.deepEqual(seen.slice(0, -1), read.slice(0, -1));
   const end = await agent.end;
   assert.deepEqual([end.outcome, end.verdict, end.exitStatus], ["succeeded", "conforming", 0]);
+  assert.deepEqual([end.passed, end.headline], [true, "succeeded"]);
   assert.deepEqual(end.event, seen.at(-1));
   assert.deepEqual(Buffer.concat(parts), readFileSync(PLAIN));
 });
@@ -70,6 +71,28 @@ test("an idle timeout waits for an open call", async () => {
   const script = `head -4 ${PLAIN}; sleep 3; tail -n +5 ${PLAIN}`;
   const end = await run(...shell(script), { idleTimeout: 2_000, profile: "cursor" }).end;
   assert.equal(end.outcome, "succeeded");
+});
+
+test("an idle timeout waits for no call after the end of the stream", async () => {
+  const pid = pidFile();
+  // With an open call, and with a part of a line after it.
+  for (const prints of [`head -4 ${PLAIN}`, `head -4 ${PLAIN}; printf '{"type'`]) {
+    const script = `echo $$ > ${pid}; ${prints}; exec >&-; exec sleep 60`;
+    const end = await run(...shell(script), { idleTimeout: 500, profile: "cursor" }).end;
+    assert.equal(end.outcome, "timed-out");
+    assert.match(end.headline, /500/);
+    assert.equal(isAlive(pid), false);
+  }
+  const lasts = `cat ${PLAIN}; exec >&-; sleep 2`;
+  const end = await run(...shell(lasts), { idleTimeout: 500 }).end;
+  assert.deepEqual([end.outcome, end.exitStatus], ["succeeded", 0]);
+});
+
+test("a broken stream does not pass", async () => {
+  const script = `head -3 ${PLAIN}; echo garbage; tail -n +4 ${PLAIN}`;
+  const end = await run(...shell(script)).end;
+  assert.deepEqual([end.outcome, end.passed, end.exitStatus], ["succeeded", false, 0]);
+  assert.match(end.headline, /^the stream is broken: line 4/);
 });
 
 test("a timeout", async () => {
@@ -234,12 +257,21 @@ test("a wrong option is refused before the command starts", async () => {
   const times = [NaN, -5, 0, "45m", null].flatMap((it) => [{ timeout: it }, { idleTimeout: it }]);
   const others = [{ exitGrace: -1 }, { stdin: 5 }, { signal: {} }, { onStderr: 5 }, { onStdout: {} }, { cwd: 1 }];
   others.push({ rules: { "denied-call": "on" } }, { rules: ["error"] }, { args: [] });
-  for (const options of [...times, ...others, { env: "A=b" }, { timeOut: 5 }]) {
+  const wrong = ["A=b", ["A=b"], { A: null }, { A: 1 }, { "A=B": "1" }, { "": "1" }];
+  others.push(...wrong.map((env) => ({ env })));
+  for (const options of [...times, ...others, { timeOut: 5 }]) {
     const [name] = Object.keys(options);
     const start = () => run(...shell(`echo $$ > ${pid}`), options);
     assert.throws(start, (error) => error instanceof TypeError && error.message.includes(name), name);
   }
-  assert.throws(() => run("sh", { timeout: 500 }), /args must be an array/);
+  for (const args of [{ timeout: 500 }, null, "-c", ["-c", 5], [undefined]]) {
+    assert.throws(() => run("sh", args), /^TypeError: the option args must be an array of strings$/);
+  }
+  for (const command of [undefined, null, ["sh"], 5, ""]) {
+    const message = "the option command must be the name or the path of a program";
+    assert.throws(() => run(command, []), { name: "TypeError", message });
+  }
+  assert.throws(() => run("sh", ["a\0b"]), TypeError);
   assert.throws(() => run("cat", [PLAIN], null), /the options must be an object/);
   await pause(300);
   assert.equal(existsSync(pid), false);
@@ -364,7 +396,12 @@ test("a callback that throws ends the run with its error", async () => {
   const fail = () => {
     throw defect;
   };
-  for (const options of [{ onStderr: fail }, { onStdout: fail }]) {
+  const later = async () => {
+    await pause(50);
+    throw defect;
+  };
+  const callbacks = [fail, later].flatMap((it) => [{ onStderr: it }, { onStdout: it }]);
+  for (const options of callbacks) {
     const pid = pidFile();
     const agent = run(...shell(`echo $$ > ${pid}; echo x >&2; head -3 ${PLAIN}; exec sleep 60`), options);
     await assert.rejects(all(agent), defect);
@@ -378,6 +415,33 @@ test("a slow reader is no idle agent: the agent waits, too", async () => {
   const waiting = run("cat", [long(5_000)], { idleTimeout: 3_000 });
   for await (const _ of waiting) if ((count += 1) === 1) await pause(4_000);
   assert.equal((await waiting.end).outcome, "succeeded");
+});
+
+test("a slow callback is no idle agent: the agent waits, and the run, too", async () => {
+  const [parts, said] = [[], []];
+  const onStdout = async (bytes) => {
+    await pause(1_500);
+    parts.push(bytes);
+  };
+  const onStderr = async (text) => {
+    await pause(1_500);
+    said.push(text);
+  };
+  const script = `cat ${PLAIN}; echo x >&2`;
+  const end = await run(...shell(script), { idleTimeout: 1_000, onStdout, onStderr }).end;
+  assert.equal(end.outcome, "succeeded");
+  assert.deepEqual(Buffer.concat(parts), readFileSync(PLAIN));
+  assert.deepEqual(said, ["x\n"]);
+});
+
+test("a callback that fails after the end of the command", async () => {
+  const later = async () => {
+    await pause(500);
+    throw new Error("a defect");
+  };
+  for (const options of [{ onStderr: later }, { onStdout: later }]) {
+    await assert.rejects(all(run(...shell(`echo x >&2; cat ${PLAIN}`), options)), /a defect/);
+  }
 });
 
 /** Lets a command go on that waits for `go`, and is busy until `done` exists and the time has passed. */
@@ -522,5 +586,10 @@ test("a run knows its own directory: Codex writes absolute paths, and not its di
 });
 
 test("a missing directory is not a missing command", async () => {
+  for (const cwd of [PLAIN, pathToFileURL(PLAIN)]) {
+    const start = async () => run("cat", [PLAIN], { cwd }).end;
+    const message = `failed to start cat: there is no directory ${cwd}`;
+    await assert.rejects(start, { name: "NdjsonCheckError", message });
+  }
   await assert.rejects(run("cat", [PLAIN], { cwd: "/no-such-directory" }).end, /no directory \/no-such-directory/);
 });

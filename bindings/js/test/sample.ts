@@ -24,8 +24,13 @@ export async function main(): Promise<boolean> {
   // As of `spawnSync` of Node.
   const status: number | null = null;
   new Reader().finish({ exitStatus: status });
-  const agent = run("agent", ["--print"], { timeout: 1_000, cwd: { href: "file:///tmp" } });
+  const kept: Uint8Array[] = [];
+  const onStdout = (bytes: Uint8Array) => kept.push(bytes);
+  const onStderr = async (text: string) => void text;
+  const cwd = { href: "file:///tmp" };
+  const agent = run("agent", ["--print"], { timeout: 1_000, cwd, onStdout, onStderr });
   for await (const event of agent) shown(event);
   const exitStatus: number | undefined = (await agent.end).exitStatus;
-  return exitStatus === 0 && (await agent.end).outcome === "succeeded" && (await matchers.toConform("")).pass;
+  const { passed, headline } = await agent.end;
+  return exitStatus === 0 && passed && headline !== "" && (await matchers.toConform("")).pass;
 }

@@ -13,14 +13,26 @@ const LEVELS: readonly unknown[] = ["error", "warning", "off", undefined];
 const isNumber = (it: unknown): it is number => typeof it === "number";
 const isObject = (it: unknown): it is object => typeof it === "object" && it !== null;
 const isWhole = (it: unknown): it is number => Number.isSafeInteger(it);
+const isVariable = ([name, value]: [string, unknown]) =>
+  name !== "" && !name.includes("=") && (value === undefined || typeof value === "string");
 
 export const TEXT: Kind = { says: "a string", accepts: (it) => typeof it === "string" };
 export const FLAG: Kind = { says: "true or false", accepts: (it) => typeof it === "boolean" };
 export const WHOLE: Kind = { says: "a whole number of 0 or more", accepts: (it) => isWhole(it) && it >= 0 };
 export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it === "function" };
 export const FOLDER: Kind = { says: "a string or a URL", accepts: (it) => typeof it === "string" || isUrl(it) };
-export const LIST: Kind = { says: "an array", accepts: Array.isArray };
-export const VALUES: Kind = { says: "an object", accepts: isObject };
+export const COMMAND: Kind = {
+  says: "the name or the path of a program",
+  accepts: (it) => typeof it === "string" && it !== "",
+};
+export const WORDS: Kind = {
+  says: "an array of strings",
+  accepts: (it) => Array.isArray(it) && it.every((word) => typeof word === "string"),
+};
+export const VARIABLES: Kind = {
+  says: "an object with a name and a string, or undefined, for each variable",
+  accepts: (it) => isObject(it) && !Array.isArray(it) && Object.entries(it).every(isVariable),
+};
 /** Of a text in the format TOML; a user may give the path of one. */
 const CONFIG: Kind = {
   says: "the text of an ndjson-check.toml, not its path",

@@ -2,7 +2,8 @@
 
 import { builtin, NdjsonCheckError, StreamError, util } from "./core.js";
 import { guard, release } from "./guard.js";
-import { ABORT, CALLBACK, CHECK, FOLDER, GRACE, LIMIT, LIST, TEXT, VALUES, statusOf, verify } from "./options.js";
+import { ABORT, CALLBACK, CHECK, COMMAND, FOLDER, GRACE, LIMIT, TEXT } from "./options.js";
+import { VARIABLES, WORDS, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ExitStatus, RunExit, Summary } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent } from "./types.js";
@@ -24,7 +25,7 @@ const TIMER_MAX = 2 ** 31 - 1;
 const OPTIONS = {
   ...CHECK,
   cwd: FOLDER,
-  env: VALUES,
+  env: VARIABLES,
   stdin: TEXT,
   timeout: LIMIT,
   idleTimeout: LIMIT,
@@ -50,16 +51,19 @@ export interface RunOptions extends CheckOptions {
   readonly stdin?: string;
   /** The longest time of the run, in milliseconds. A fraction is rounded up, Infinity is no limit. */
   readonly timeout?: number;
-  /** The longest time without an event while no call is open, in milliseconds. */
+  /** The longest time without an event while no call is open in the stream, in milliseconds. */
   readonly idleTimeout?: number;
   /** How long the command may go on after its terminal event, in milliseconds; 10,000. */
   readonly exitGrace?: number;
   /** Ends the run when it is aborted. */
   readonly signal?: StopSignal;
-  /** Gets what the command writes to standard error. */
-  readonly onStderr?: (text: string) => void;
-  /** Gets the bytes of the stream before they are read, such as to keep the recording. */
-  readonly onStdout?: (bytes: Uint8Array) => void;
+  /** Gets what the command writes to standard error. The run waits for a promise that it returns. */
+  readonly onStderr?: (text: string) => unknown;
+  /**
+   * Gets the bytes of the stream before they are read, such as to keep the recording. The agent
+   * waits for a promise that it returns.
+   */
+  readonly onStdout?: (bytes: Uint8Array) => unknown;
 }
 
 interface Readable extends AsyncIterable<Uint8Array> {
@@ -88,6 +92,10 @@ type Spawn = (command: string, args: readonly string[], options: object) => Chil
 
 /** How a run ended: its last event, and what the stream says in all. */
 export interface RunEnd extends ExitStatus {
+  /** Whether the stream conforms and the run succeeded. */
+  readonly passed: boolean;
+  /** How the run ended, in one sentence. */
+  readonly headline: string;
   readonly outcome: Summary["outcome"];
   readonly verdict: Summary["verdict"];
   readonly event: EndEvent | CutEvent;
@@ -126,6 +134,28 @@ function realDirectory(cwd: RunOptions["cwd"]): string | undefined {
   }
 }
 
+/** Why a command does not start. */
+function notStarted(command: string, cwd: RunOptions["cwd"], cause: unknown): Error {
+  // Such as a NUL byte in an argument.
+  if (cause instanceof TypeError) return cause;
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const why = cwd === undefined || isDirectory(cwd) ? said : `there is no directory ${String(cwd)}`;
+  return new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause });
+}
+
+function isDirectory(path: unknown): boolean {
+  const fs = builtin<{ statSync(path: unknown): { isDirectory(): boolean } }>("node:fs");
+  try {
+    return fs?.statSync(path).isDirectory() ?? true;
+  } catch {
+    return false;
+  }
+}
+
+function isPromise(it: unknown): it is PromiseLike<unknown> {
+  return typeof (it as PromiseLike<unknown> | undefined)?.then === "function";
+}
+
 /** The error, and what the command said at its end: that may be why its stream cannot be read. */
 function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly string[]): StreamError {
   const { exitStatus, signal } = exit;
@@ -155,13 +185,15 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #hasExited = false;
   /** Whether no process of the group is left, or the run is over: its number may be that of another group. */
   #isGone = false;
-  /** Whether the stream waits for a slow reader of the events. */
+  /** Whether the stream waits for a slow reader of the events, or for a callback. */
   #isBlocked = false;
   /** Whether the idle time is over, and only what waits in the pipe can show that the agent is not idle. */
   #isLate = false;
   /** What a callback has thrown. */
   #thrown: { readonly error: unknown } | undefined;
   #stderrClosed: Promise<void>;
+  /** The promises of `onStderr`. */
+  #told: Promise<unknown> = Promise.resolve();
   /** The open calls: their lines and the times of their starts. */
   readonly #open = new Map<number, readonly [number, number]>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -171,7 +203,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   constructor(command: string, args: readonly string[], options: RunOptions) {
     // After the start of the command nothing here may throw.
-    verify({ args }, { args: LIST });
+    verify({ command: command ?? null, args }, { command: COMMAND, args: WORDS });
     verify(options, OPTIONS);
     const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     this.#options = options;
@@ -180,13 +212,19 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const name = command.split(/[\\/]/).at(-1) ?? command;
     this.#reader = new Reader({ name, ...check }, command, directory);
     const all = Object.entries({ ...this.#system.process.env, ...env });
-    this.#child = this.#system.spawn(command, args, {
-      cwd,
-      env: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
-      // Its own process group.
-      detached: this.#system.process.platform !== "win32",
-      stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    });
+    try {
+      this.#child = this.#system.spawn(command, args, {
+        cwd,
+        env: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
+        // Its own process group.
+        detached: this.#system.process.platform !== "win32",
+        stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      });
+    } catch (cause) {
+      // Node says most of it later, by an event.
+      this.#reader.close();
+      throw notStarted(command, cwd, cause);
+    }
     const child = this.#child;
     guard(this.#kill);
     if (stdin !== undefined) {
@@ -199,22 +237,13 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const say = (more: string) => {
       if (more === "") return;
       this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
-      try {
-        onStderr?.(more);
-      } catch (error) {
-        this.#thrown ??= { error };
-        this.#leave();
-        this.#notify();
-      }
+      const told = this.#tell(() => onStderr?.(more));
+      if (told !== undefined) this.#told = Promise.all([this.#told, told]);
     };
     child.stderr.on("data", (bytes) => say(decoder.decode(bytes, { stream: true })));
     child.stderr.once("end", () => say(decoder.decode()));
     this.#exited = new Promise((resolve, reject) => {
-      child.once("error", (cause) => {
-        const fs = builtin<{ existsSync(file: unknown): boolean }>("node:fs");
-        const why = cwd === undefined || fs?.existsSync(cwd) ? cause.message : `there is no directory ${String(cwd)}`;
-        reject(new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause }));
-      });
+      child.once("error", (cause) => reject(notStarted(command, cwd, cause)));
       child.once("exit", (code, name) => {
         this.#hasExited = true;
         for (const limit of ["timeout", "idle", "grace"]) this.#clear(limit);
@@ -280,19 +309,26 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   async #read(): Promise<RunEnd> {
     try {
       for await (const bytes of this.#child.stdout) {
-        this.#options.onStdout?.(bytes);
+        const told = this.#tell(() => this.#options.onStdout?.(bytes));
+        if (told !== undefined) await this.#waitFor(told);
+        if (this.#thrown !== undefined) break;
         // A part of a long line is no event, and yet the agent is not idle.
         if (this.#isLate && this.#timers.has("idle")) this.#progress();
         this.#take(this.#reader.feed(bytes));
-        if (this.#mustWait()) await this.#waitForReader();
+        if (this.#mustWait()) await this.#waitFor(this.#readerGoesOn());
       }
+      // No call can end any more: an open one is no reason to be silent.
+      if ((this.#reader.state & 1) === 0 && !this.#timers.has("idle")) this.#progress();
     } catch (error) {
+      // Of a command that does not start, Deno closes the output first.
+      if (this.#child.pid === undefined) await this.#exited;
       // An output that was closed by us is at its end.
       if (!this.#isHeldOpen && this.#thrown === undefined) throw error;
     }
     const exit = await this.#exited;
     this.#signal("SIGKILL");
     await this.#readStderr();
+    await this.#told;
     const stderrTail = lastLines(this.#stderr);
     const all: RunExit = {
       ...exit,
@@ -308,7 +344,9 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
     this.#push(last);
     const { summary } = this.#reader;
-    return { ...exit, outcome: event.outcome, verdict: event.verdict, event, stderrTail, summary };
+    const { passed, headline } = summary;
+    const { outcome, verdict } = event;
+    return { ...exit, passed, headline, outcome, verdict, event, stderrTail, summary };
   }
 
   /** Rejects the run. */
@@ -327,14 +365,34 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     return this.#waiting.length >= WAITING_MAX && !this.#isKept && this.#thrown === undefined;
   }
 
+  async #readerGoesOn(): Promise<void> {
+    while (this.#mustWait()) await this.#changed();
+  }
+
   /** Meanwhile the command is not idle, although no event arrives. */
-  async #waitForReader(): Promise<void> {
+  async #waitFor(work: Promise<void>): Promise<void> {
     const wasIdle = this.#timers.has("idle");
     this.#clear("idle");
     this.#isBlocked = true;
-    while (this.#mustWait()) await this.#changed();
+    await work;
     this.#isBlocked = false;
     if (wasIdle) this.#progress();
+  }
+
+  /** Calls a callback. What it throws, at once or later, ends the run. */
+  #tell(callback: () => unknown): Promise<void> | undefined {
+    const fail = (error: unknown) => {
+      this.#thrown ??= { error };
+      this.#leave();
+      this.#notify();
+    };
+    try {
+      const told = callback();
+      if (isPromise(told)) return Promise.resolve(told).then(() => {}, fail);
+    } catch (error) {
+      fail(error);
+    }
+    return undefined;
   }
 
   /** Ends what is left of the group, and nothing of the command keeps this process alive. */
