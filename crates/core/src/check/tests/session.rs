@@ -100,7 +100,9 @@ fn an_event_may_announce_a_new_id() {
 fn each_turn_that_began_too_early_holds_back_one_end() {
     let rules = json!({
         "repeats": "each_turn",
-        "may_repeat_after": [{ "when": { "/at": "y" }, "new_turn": true }, { "when": { "/at": "z" } }]
+        "may_repeat_after": [
+            { "when": { "/at": "y" }, "new_turn": true }, { "when": { "/at": "z" } }
+        ]
     });
     let profile = profile(agent_with("session", rules));
     for (events, held_back) in [
