@@ -155,19 +155,7 @@ export async function* events(
   }
 }
 
-/** A form of `--to`. `stream-json` has only the valid events, as with `--only-valid`. */
-export type Form =
-  | "text"
-  | "transcript"
-  | "answer"
-  | "json"
-  | "stream-json"
-  | "events"
-  | "chrome-trace"
-  | "otlp-json"
-  | "atif";
-
-const FORMS: readonly Form[] = [
+const FORMS = [
   "text",
   "transcript",
   "answer",
@@ -177,12 +165,14 @@ const FORMS: readonly Form[] = [
   "chrome-trace",
   "otlp-json",
   "atif",
-];
+] as const;
+const REPORTS = ["human", "json", "markdown", "html"] as const;
+
+/** A form of `--to`. `stream-json` has only the valid events, as with `--only-valid`. */
+export type Form = (typeof FORMS)[number];
 
 /** A report; `html` is the page of the run. */
-export type ReportKind = "human" | "json" | "markdown" | "html";
-
-const REPORTS: readonly ReportKind[] = ["human", "json", "markdown", "html"];
+export type ReportKind = (typeof REPORTS)[number];
 
 export interface ConvertOptions extends CheckOptions, ProcessEnd {
   /** Leaves control characters and the like as they are. */
