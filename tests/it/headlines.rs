@@ -178,3 +178,38 @@ fn the_page_of_the_first_error_is_named_at_a_terminal() {
     let warned = "rules/timestamp-went-backwards/lines-swapped.ndjson";
     assert!(!human_report(warned, Some(80)).contains("says what to do"));
 }
+
+/// Method: the fixtures of rules about calls. A finding names the call, and the list of calls says
+/// what those did that did not succeed.
+#[test]
+fn a_program_reads_from_the_json_report_what_a_call_did() {
+    let about_calls = [
+        "call-mismatch",
+        "completion-without-start",
+        "denied-call",
+        "duplicate-call-start",
+        "duplicate-completion",
+        "rejected-without-start",
+        "reused-call-id",
+        "unfinished-call",
+    ];
+    for rule in about_calls {
+        let folder = root().join("fixtures/rules").join(rule).display().to_string();
+        let output = run_on(&["--report", "json", &folder], b"");
+        let lines: Vec<Value> =
+            text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let found: Vec<&Value> = lines.iter().filter(|line| line["rule"] == rule).collect();
+        assert!(!found.is_empty(), "{rule}");
+        for finding in found {
+            let is_its_stream =
+                |line: &&Value| line["type"] == "stream" && line["path"] == finding["path"];
+            let stream = lines.iter().find(is_its_stream).unwrap();
+            let calls = stream["tool_calls"].as_array().unwrap();
+            let call = calls.iter().find(|call| call["id"] == finding["call_id"]);
+            let call = call.unwrap_or_else(|| panic!("{finding}\n{stream}"));
+            if ["denied-call", "unfinished-call"].contains(&rule) {
+                assert!(call["detail"].is_string(), "{call}");
+            }
+        }
+    }
+}

@@ -384,6 +384,8 @@ export interface DefectEvent {
   note?: string;
   /** A line that belongs to it, such as the start of the call. */
   related_line?: number;
+  /** The agent's id of the call, or of the background work, that it is about. */
+  call_id?: string;
   line?: Line;
   time_ms?: TimeMs;
 }

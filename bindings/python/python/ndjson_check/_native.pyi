@@ -414,7 +414,7 @@ class Usage(Event):
 
 @final
 class Defect(Event):
-    __match_args__ = ("rule", "severity", "message", "note", "related_line")
+    __match_args__ = ("rule", "severity", "message", "note", "related_line", "call_id")
     @property
     def rule(self) -> str: ...
     @property
@@ -425,6 +425,8 @@ class Defect(Event):
     def note(self) -> str | None: ...
     @property
     def related_line(self) -> int | None: ...
+    @property
+    def call_id(self) -> str | None: ...
 
 @final
 class End(Event):

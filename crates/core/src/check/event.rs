@@ -270,6 +270,9 @@ pub struct Defect<'a> {
     /// The line to which it is related.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
+    /// The id of the call, or of the background work, that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<Cow<'a, str>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -285,6 +288,7 @@ impl<'a> From<&'a Diagnostic> for Defect<'a> {
             message: (&*diagnostic.message).into(),
             note: diagnostic.note.as_deref().map(Into::into),
             related_line: diagnostic.related_line,
+            call_id: diagnostic.call_id.as_deref().map(Into::into),
         }
     }
 }

@@ -32,6 +32,9 @@ pub struct Diagnostic {
     /// Another line that belongs to it, such as the start of the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_line: Option<u64>,
+    /// The id of the call, or of the background work, that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
     /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
     /// expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +70,7 @@ impl Diagnostic {
             message: clipped(&message, MESSAGE_BYTES_MAX).into_owned(),
             note: None,
             related_line: None,
+            call_id: None,
             demand: None,
             location: None,
         }
@@ -84,6 +88,13 @@ impl Diagnostic {
     #[must_use]
     pub(crate) fn related(mut self, line: u64) -> Self {
         self.related_line = Some(line);
+        self
+    }
+
+    /// It is about the call, or the background work, with this id.
+    #[must_use]
+    pub(crate) fn of_call(mut self, id: &str) -> Self {
+        self.call_id = Some(id.to_owned());
         self
     }
 

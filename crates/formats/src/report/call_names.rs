@@ -11,15 +11,15 @@ const CALL_BYTES_MAX: usize = 100;
 /// The message of a finding, in which the call has the name of what it does, such as its command or
 /// its path. An id that several calls share stays, unless the lines show which one is meant.
 pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
-    let has_id = |call: &&ToolCall| found.message.contains(&shown(&call.id));
+    let Some(id) = &found.call_id else { return found.message.clone() };
+    let same = || calls.iter().filter(|call| call.id == *id);
     let in_line = |line: Option<u64>| {
-        let mut same = calls.iter().filter(has_id);
         line.and_then(|_| {
-            same.find(|call| [call.started_line, call.completed_line].contains(&line))
+            same().find(|call| [call.started_line, call.completed_line].contains(&line))
         })
     };
-    let mut same = calls.iter().filter(has_id);
-    let only = same.next().filter(|_| same.next().is_none());
+    let mut all = same();
+    let only = all.next().filter(|_| all.next().is_none());
     // The other line of a reused id is that of another call.
     let elsewhere = in_line(found.related_line).or(only);
     let elsewhere = elsewhere.filter(|_| found.rule != Rule::ReusedCallId);
@@ -27,7 +27,7 @@ pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
         Some(call) => {
             let name = visible(&call.detail);
             let name = format!("`{}`", clipped(&name, CALL_BYTES_MAX));
-            found.message.replacen(&shown(&call.id), &name, 1)
+            found.message.replacen(&shown(id), &name, 1)
         }
         None => found.message.clone(),
     }

@@ -79,6 +79,7 @@ impl EventKind<'_> {
                 message: text(it.message),
                 note: texts(it.note),
                 related_line: it.related_line,
+                call_id: texts(it.call_id),
             }),
             Self::End(it) => EventKind::End(it),
             Self::Cut(it) => EventKind::Cut(it),

@@ -46,7 +46,8 @@ impl BackgroundWork {
                 "the run succeeded, but the stream does not show that the background work {} ended",
                 shown(id.as_str())
             );
-            let diagnostic = Diagnostic::new(Rule::BackgroundWorkLost, message);
+            let diagnostic =
+                Diagnostic::new(Rule::BackgroundWorkLost, message).of_call(id.as_str());
             found.push(diagnostic.related(*start).at(line, offset));
         }
     }

@@ -114,7 +114,9 @@ impl<'p> CallTable<'p> {
     ) where
         'p: 'f,
     {
-        let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
+        let about = |call: &Call<'_>, diagnostic: Diagnostic| {
+            diagnostic.of_call(call.id.as_str()).at(facts.line, facts.offset)
+        };
         let rules = self.rules;
         self.actions.observe(facts);
         self.settle_rejected(facts, updates, found);
@@ -125,12 +127,12 @@ impl<'p> CallTable<'p> {
             if let Some(change) = change {
                 updates.push(self.begun(key, CallUpdate::new(change, call, rules)));
             }
-            found.extend(diagnostic.map(at));
+            found.extend(diagnostic.map(|it| about(call, it)));
         }
         self.observe_corrections(facts, updates, found);
         for (call, outcome) in facts.completed() {
             let key = self.key_of_completion(call);
-            found.extend(self.contradiction(key, call).map(at));
+            found.extend(self.contradiction(key, call).map(|it| about(call, it)));
             let known = self.open.get_mut(&key).map(|open| {
                 // Halves in one event have one time; only the agent can say how long it took.
                 let start = Some(open.start).filter(|start| start.line != facts.line);
@@ -140,7 +142,7 @@ impl<'p> CallTable<'p> {
             if let Some(change) = change {
                 updates.push(self.ended(CallUpdate::new(change, call, rules), known));
             }
-            let diagnostic = diagnostic.map(at);
+            let diagnostic = diagnostic.map(|it| about(call, it));
             let rejected = CallChange::Completed(CallOutcome::Rejected);
             match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
                 Some((_, number, _)) => {

@@ -62,8 +62,9 @@ impl<'p> CallTable<'p> {
         for open in self.open_calls().into_iter().filter(|open| self.must_end(open)) {
             let name = named(open.tool.as_deref(), &open.id);
             let message = format!("{name} was still open when the run ended");
-            let diagnostic =
-                Diagnostic::new(Rule::UnfinishedCall, message).related(open.start.line);
+            let diagnostic = Diagnostic::new(Rule::UnfinishedCall, message)
+                .of_call(open.id.as_str())
+                .related(open.start.line);
             found.push(diagnostic.at(line, offset));
         }
         let more = self.untracked_calls.count();

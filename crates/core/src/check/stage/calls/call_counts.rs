@@ -27,7 +27,7 @@ pub struct ToolCall {
     pub completed_line: Option<u64>,
     /// Of a call that did not succeed: its purpose, such as a path or a command; its start,
     /// if it is long, and empty if nothing shows it.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
 }
 

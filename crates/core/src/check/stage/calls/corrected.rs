@@ -25,7 +25,8 @@ impl<'p> CallTable<'p> {
                 update.parent = self.parent(&update);
                 updates.push(self.described(update, &mut OpenAction::default()));
             }
-            found.extend(diagnostic.map(|it| it.at(facts.line, facts.offset)));
+            let about_call = diagnostic.map(|it| it.of_call(call.id.as_str()));
+            found.extend(about_call.map(|it| it.at(facts.line, facts.offset)));
         }
     }
 
