@@ -15,7 +15,7 @@ pub(crate) struct RetryArgs {
     #[arg(requires_all = ["command", "no_stdin"])]
     pub(crate) retries: Option<NonZeroU64>,
 
-    /// Retry only for this reason [default: each that may be temporary]
+    /// Retry only for this reason [default: all that may be temporary]
     #[arg(long, value_name = "REASON", value_parser = retry_reason, value_delimiter = ',')]
     #[arg(requires = "retries", help_heading = "Run")]
     pub(crate) retry_on: Vec<EndReason>,

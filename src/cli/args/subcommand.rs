@@ -34,7 +34,7 @@ ndjson-check profiles [NAME]
     },
     /// Print a JSON Schema: of events, reports, settings and others
     Schema {
-        /// The format to print the schema of
+        /// Print the schema of this format
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]
         of: SchemaOf,
 
@@ -75,7 +75,7 @@ ndjson-check profiles [NAME]
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProfileDraft {
-    /// Draft a profile with its schema from recordings; reasons go to stderr
+    /// Draft a profile with its schema from recordings; stderr shows why
     Draft {
         /// Recordings: files, or directories of *.ndjson and *.jsonl
         #[arg(value_name = "FILE", required = true)]
