@@ -58,7 +58,7 @@ pub(super) struct Outputs {
 impl Outputs {
     pub(super) fn open(
         cli: &Cli,
-        demands: &[String],
+        demands: &[(String, String)],
         progress: Progress,
         redaction: Option<Redaction>,
         baseline: Option<(Baseline, String)>,

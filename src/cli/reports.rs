@@ -81,7 +81,7 @@ impl OpenReport {
 /// a GitHub workflow.
 pub(super) fn open(
     cli: &Cli,
-    demands: &[String],
+    demands: &[(String, String)],
     progress: &Progress,
 ) -> Result<Vec<OpenReport>, CliError> {
     let (chosen, files) = chosen(cli);

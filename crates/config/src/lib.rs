@@ -120,8 +120,8 @@ impl Config {
         self.table.limits.limits()
     }
 
-    /// The names of all demands, as findings have them.
-    pub fn demands(&self) -> Vec<String> {
+    /// All demands: the name of each, as findings have it, and what it demands in words.
+    pub fn demands(&self) -> Vec<(String, String)> {
         let limits = self.table.limits.limits();
         let limits = [
             ("limits.cost", limits.cost.is_some()),
@@ -130,9 +130,13 @@ impl Config {
             ("limits.calls", limits.calls.is_some()),
             ("limits.failed-calls", limits.failed_calls.is_some()),
         ];
-        let limits = limits.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name);
-        let places = self.expectations.iter().map(|(place, _)| &**place);
-        limits.chain(places).map(str::to_owned).collect()
+        let limits = limits.iter().filter(|(_, is_set)| *is_set);
+        let limits = limits.map(|(name, _)| ((*name).to_owned(), (*name).to_owned()));
+        let expectations = self
+            .expectations
+            .iter()
+            .map(|(place, expectation)| (place.clone(), format!("{expectation} ({place})")));
+        limits.chain(expectations).collect()
     }
 
     /// The checker's builder with these settings.

@@ -164,11 +164,11 @@ fn demands_are_tests() {
         "limits.tokens passed",
         "limits.calls failure",
         // The note about the configuration follows.
-        "toml:4:22 system-out",
+        "the answer matches `cart` (toml:4:22) system-out",
         "stream failure",
         "limits.tokens skipped",
         "limits.calls skipped",
-        "toml:4:22 skipped",
+        "the answer matches `cart` (toml:4:22) skipped",
     ];
     assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected, "{report}");
     assert!(report.contains("type=\"limit-exceeded\" message=\"the run made 4 tool calls"));

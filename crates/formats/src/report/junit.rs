@@ -34,7 +34,8 @@ const HEAD: &str = "\
 pub struct Junit {
     /// What must be written before the first suite.
     head: &'static str,
-    demands: Vec<String>,
+    /// Names, and the names of their test cases.
+    demands: Vec<(String, String)>,
     stream: Option<String>,
     first: FirstFindings,
     found: Vec<Diagnostic>,
@@ -73,22 +74,24 @@ impl Default for Junit {
 }
 
 impl Junit {
-    /// Each of these demands is a test case, also where it is met.
+    /// Each of these demands is a test case, also where it is met. The second text of each is the
+    /// name of its test case.
     #[must_use]
-    pub fn demands(mut self, demands: Vec<String>) -> Self {
+    pub fn demands(mut self, demands: Vec<(String, String)>) -> Self {
         self.demands = demands;
         self
     }
 
     /// The test case of each demand: those that are known, then others that were found.
     fn of_demands(&self, summary: &StreamSummary) -> Vec<TestCase> {
-        let mut demands: Vec<&str> = self.demands.iter().map(String::as_str).collect();
+        let known = self.demands.iter().map(|(demand, name)| (&**demand, &**name));
+        let mut demands: Vec<(&str, &str)> = known.collect();
         for demand in self.found.iter().filter_map(|found| found.demand.as_deref()) {
-            if !demands.contains(&demand) {
-                demands.push(demand);
+            if demands.iter().all(|(known, _)| *known != demand) {
+                demands.push((demand, demand));
             }
         }
-        let of_demand = |demand: &str| {
+        let of_demand = |(demand, name): (&str, &str)| {
             let found = self.found.iter().find(|it| it.demand.as_deref() == Some(demand));
             let result = match found {
                 _ if summary.was_tried_again() => TestResult::Skipped(TRIED_AGAIN.to_owned()),
@@ -105,7 +108,7 @@ impl Junit {
                     }
                 }
             };
-            TestCase { name: valid(demand), result }
+            TestCase { name: valid(name), result }
         };
         demands.into_iter().map(of_demand).collect()
     }

@@ -6,6 +6,7 @@ mod kinds;
 mod messages;
 mod seen_call;
 mod start;
+mod statements;
 mod truth;
 mod verdict;
 mod writes;
@@ -42,6 +43,7 @@ pub(crate) use verdict::Context;
 pub(crate) struct Expected {
     /// Where it is stated.
     place: String,
+    statement: String,
     question: Question,
 }
 
@@ -61,6 +63,7 @@ impl Expected {
         expectation: Expectation,
         directory: Option<&str>,
     ) -> Result<Self, Error> {
+        let statement = expectation.to_string();
         let question = match expectation {
             Expectation::AnswerMatches(pattern) => {
                 AnswerPattern::matches(&pattern).map(Question::Answer)
@@ -82,7 +85,7 @@ impl Expected {
         };
         let place = place.to_owned();
         match question {
-            Ok(question) => Ok(Self { place, question }),
+            Ok(question) => Ok(Self { place, statement, question }),
             Err(message) => Err(Error::Expectation { place, message }),
         }
     }
@@ -343,7 +346,7 @@ impl<'c> ExpectCheck<'c> {
                     answer.into_iter().collect()
                 }
             };
-            found.extend(diagnostic(&expected.place, answers, context));
+            found.extend(diagnostic((&expected.place, &expected.statement), answers, context));
         }
     }
 }

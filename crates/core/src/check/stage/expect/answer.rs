@@ -52,14 +52,10 @@ impl AnswerPattern {
             Some(_) if is_whole => Truth::No,
             None | Some(_) => Truth::Unknown,
         };
-        let question = match self {
-            Self::Matches(_) => "the answer matches",
-            Self::Satisfies(_) => "the answer satisfies the schema",
-        };
         context.has_succeeded.then(|| Answered {
             truth,
             fact: defect.unwrap_or_default(),
-            question: question.to_owned(),
+            question: None,
             tally: Tally::default(),
             doubt: None,
         })

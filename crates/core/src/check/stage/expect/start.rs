@@ -178,15 +178,9 @@ impl StartPattern {
         if line > 0 {
             lines.add(Truth::Yes, line);
         }
-        let question = match self {
-            Self::Model(glob) => format!("the model is {glob}"),
-            Self::Session(id) => format!("the session is {}", shown(id)),
-            Self::Servers(globs) => format!("these tool servers are available: {}", named(globs)),
-            Self::Tools(globs) => format!("there are these tools: {}", named(globs)),
-        };
         let is_clipped = is_clipped(tally.servers.len()) || is_clipped(tally.tools.len());
         let doubt = is_clipped.then(|| format!("only {SESSION_LIST_MAX} of them are known"));
-        Some(Answered { truth, fact, question, tally: lines, doubt })
+        Some(Answered { truth, fact, question: None, tally: lines, doubt })
     }
 
     /// Whether something is wrong that no later event can make good.
@@ -218,8 +212,4 @@ impl StartTally {
             has => has.into(),
         }
     }
-}
-
-fn named(globs: &[NameGlob]) -> String {
-    globs.iter().map(NameGlob::to_string).collect::<Vec<_>>().join(", ")
 }

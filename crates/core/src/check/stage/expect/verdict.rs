@@ -43,8 +43,8 @@ pub(super) struct Answered {
     pub(super) truth: Truth,
     /// What is so, if the answer is no.
     pub(super) fact: String,
-    /// The question, after "whether".
-    pub(super) question: String,
+    /// The question, after "whether", if it is not about the whole expectation.
+    pub(super) question: Option<String>,
     pub(super) tally: Tally,
     /// Why the stream does not show it, if more than the lines can be said.
     pub(super) doubt: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct Answered {
 
 /// The diagnostic for an expectation at this place, by the worst answer.
 pub(super) fn diagnostic(
-    place: &str,
+    (place, statement): (&str, &str),
     answers: Vec<Answered>,
     context: Context,
 ) -> Option<Diagnostic> {
@@ -68,6 +68,7 @@ pub(super) fn diagnostic(
             (Rule::ExpectationFailed, fact, note)
         }
         Truth::Unknown => {
+            let question = question.as_deref().unwrap_or(statement);
             let message = format!("the stream does not show whether {question}");
             let note = context.why_hidden().map(str::to_owned).or(doubt);
             let note = note.or_else(|| lines(&tally.unsure_lines, tally.unsure));

@@ -95,21 +95,15 @@ impl WritePattern {
     pub(super) fn answer(&self, broken: &Tally, context: Context) -> Answered {
         let one = broken.sure == 1;
         let (count, verb) = (counted(broken.sure, "call"), if one { "writes" } else { "write" });
-        let (fact, question) = if self.is_within {
-            (
-                format!("{count} {verb} a file that matches no glob of `within`"),
-                "all files that calls write match a glob of `within`",
-            )
+        let fact = if self.is_within {
+            format!("{count} {verb} a file that matches no glob of `within`")
         } else {
-            (
-                format!("{count} {verb} a file that matches a glob of `never`"),
-                "no file that a call writes matches a glob of `never`",
-            )
+            format!("{count} {verb} a file that matches a glob of `never`")
         };
         Answered {
             truth: broken.stays_within(0, context.hidden_calls()),
             fact,
-            question: question.to_owned(),
+            question: None,
             tally: broken.clone(),
             doubt: None,
         }
