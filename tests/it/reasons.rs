@@ -27,7 +27,7 @@ const GEMINI: &str = concat!(
 );
 
 /// A failed run of Claude Code with these members in its result.
-fn claude(members: &Value) -> String {
+pub(crate) fn claude(members: &Value) -> String {
     let mut result = json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
         "duration_ms": 1, "duration_api_ms": 1, "num_turns": 1, "session_id": "s",
         "total_cost_usd": 0, "errors": []});
@@ -35,17 +35,17 @@ fn claude(members: &Value) -> String {
     format!("{CLAUDE}\n{result}\n")
 }
 
-fn codex(message: &str) -> String {
+pub(crate) fn codex(message: &str) -> String {
     let failed = json!({"type": "turn.failed", "error": {"message": message}});
     format!("{CODEX}\n{failed}\n")
 }
 
-fn opencode(error: &Value) -> String {
+pub(crate) fn opencode(error: &Value) -> String {
     let error = json!({"type": "error", "timestamp": 2, "sessionID": "s", "error": error});
     format!("{OPENCODE}\n{error}\n")
 }
 
-fn gemini(error: &Value) -> String {
+pub(crate) fn gemini(error: &Value) -> String {
     let result = json!({"type": "result", "timestamp": "2026-11-22T15:39:21.000Z",
         "status": "error", "error": error, "stats": {}});
     format!("{GEMINI}\n{result}\n")
@@ -55,7 +55,7 @@ fn api_error(status: u16) -> Value {
     json!({"api_error_status": status, "result": format!("API Error: {status}")})
 }
 
-fn facts(profile: &str, stream: &str, exit: &ProducerExit) -> RunFacts {
+pub(crate) fn facts(profile: &str, stream: &str, exit: &ProducerExit) -> RunFacts {
     let mut checker: Checker = checker(["--profile", profile]);
     let mut check = checker.stream("-");
     let mut found: Vec<Diagnostic> = Vec::new();
@@ -63,7 +63,7 @@ fn facts(profile: &str, stream: &str, exit: &ProducerExit) -> RunFacts {
     check.finish(exit, &mut found).unwrap().facts
 }
 
-fn exited(code: u8) -> ProducerExit {
+pub(crate) fn exited(code: u8) -> ProducerExit {
     ExitStatus::Code(code).into()
 }
 

@@ -27,10 +27,12 @@ impl RetryAfter {
         }
     }
 
-    /// What a text says: `34`, `1.5s`, `2 days 3 hours`, `12m30s`, `2026-11-24T05:00:00Z`.
+    /// What a text says: `34`, `1.5s`, `2 days 3 hours`, `12m30s`, `2026-11-24T05:00:00Z`,
+    /// `2026-11-24 at 05:00 UTC`.
     pub(crate) fn named(text: &str) -> Option<Self> {
         let text = text.trim();
-        let time = || milliseconds(text).and_then(whole_number).map(Self::At);
+        let plain = text.replacen(" at ", " ", 1).replace(" UTC", "Z");
+        let time = || milliseconds(&plain).and_then(whole_number).map(Self::At);
         match text.parse() {
             Ok(number) => Self::number(number),
             Err(_) => time().or_else(|| Self::Seconds(seconds(text)?).into()),
@@ -116,6 +118,7 @@ mod tests {
             ("1790003600", RetryAfter::At(1_790_003_600_000)),
             ("1790003600123", RetryAfter::At(1_790_003_600_123)),
             ("2026-11-24T05:00:00Z", RetryAfter::At(1_795_496_400_000)),
+            ("2026-11-24 at 05:00 UTC", RetryAfter::At(1_795_496_400_000)),
         ];
         for (text, expected) in rows {
             assert_eq!(RetryAfter::named(text), Some(expected), "{text}");
