@@ -12,7 +12,7 @@ use super::{AgentFormat, Limits, Note};
 use crate::error::Error;
 use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
-use crate::profile::detect::{Author, Detection, ProfileSource, are_versions};
+use crate::profile::detect::{Author, ProfileSource, are_versions};
 use crate::profile::vocabulary::Vocabulary;
 use crate::profile::{DEFAULT, Profile, TerminalPolicy};
 use crate::rules::Severities;
@@ -227,20 +227,16 @@ impl Contracts {
         &self,
         stream: &str,
         has_events: bool,
-        detection: &Detection<'_>,
+        authors: &[Author<'_>],
     ) -> Result<(&Contract, ProfileSource), Error> {
         let (stream, by_command) = (|| stream.to_owned(), self.shared.options.silent);
-        let authors = match (detection, by_command) {
-            (Detection::None, None) if has_events => {
-                return Err(Error::UnknownAgent { stream: stream() });
-            }
-            (Detection::None, _) => {
-                let profile = by_command.unwrap_or(DEFAULT);
-                return Ok((self.of_profile(profile)?, ProfileSource::Fallback));
-            }
-            (Detection::One(author), _) => std::slice::from_ref(author),
-            (Detection::Several(authors), _) => authors,
-        };
+        if authors.is_empty() && has_events && by_command.is_none() {
+            return Err(Error::UnknownAgent { stream: stream() });
+        }
+        if authors.is_empty() {
+            let profile = by_command.unwrap_or(DEFAULT);
+            return Ok((self.of_profile(profile)?, ProfileSource::Fallback));
+        }
         let mut profiles: Vec<&str> = authors.iter().filter_map(|author| author.agent()).collect();
         if let Some(by_command) = by_command.filter(|name| profiles.contains(name)) {
             profiles = vec![by_command];

@@ -354,8 +354,8 @@ impl<'c> StreamCheck<'c> {
         let chosen = if let Some(contract) = self.contracts.named() {
             Ok((contract, ProfileSource::Named))
         } else {
-            let detection = detector.finish(self.lines.unread());
-            self.contracts.detected(&self.name, detector.has_events(), &detection)
+            let authors = detector.finish(self.lines.unread());
+            self.contracts.detected(&self.name, detector.has_events(), &authors)
         };
         let (contract, source) = chosen?;
         let profile = contract.profile();

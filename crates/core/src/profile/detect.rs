@@ -9,7 +9,7 @@ mod table;
 #[cfg(test)]
 mod write;
 
-use crate::json::{JsonRef, PackedTexts};
+use crate::json::PackedTexts;
 use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
 use crate::stream::{Ending, Line, SSE_FIELDS, glued_events, parse_line};
 pub(crate) use rules::{Author, DetectRules, matches};
@@ -30,36 +30,11 @@ pub enum ProfileSource {
     Fallback,
 }
 
-/// Who may have written a stream.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Detection<'r> {
-    /// No event shows it.
-    #[default]
-    None,
-    One(Author<'r>),
-    /// One of these; nothing shows which.
-    Several(Vec<Author<'r>>),
-}
-
-impl<'r> Detection<'r> {
-    /// An event that no remaining author matches changes nothing.
-    fn observe(self, event: JsonRef<'_>, rules: &'r DetectRules) -> Self {
-        let mut matching: Vec<Author<'_>> = rules.matching(event).collect();
-        if let Self::Several(left) = &self {
-            matching.retain(|author| left.contains(author));
-        }
-        match matching[..] {
-            [] => self,
-            [author] => Self::One(author),
-            [_, _, ..] => Self::Several(matching),
-        }
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Detector {
     rules: &'static DetectRules,
-    detection: Detection<'static>,
+    /// Who may have written the stream: one of these. None if no event shows it.
+    authors: Vec<Author<'static>>,
     events: usize,
     /// Whether one of the events is whole, or follows other text.
     has_events: bool,
@@ -80,7 +55,7 @@ impl Detector {
     fn new(rules: &'static DetectRules) -> Self {
         Self {
             rules,
-            detection: Detection::None,
+            authors: Vec::new(),
             events: 0,
             has_events: false,
             at: 0,
@@ -113,17 +88,15 @@ impl Detector {
 
     /// Those of whom nothing shows yet who wrote the stream.
     pub(crate) fn candidates(&self) -> &[Author<'static>] {
-        match &self.detection {
-            Detection::Several(authors) => authors,
-            Detection::None | Detection::One(_) => &[],
-        }
+        if self.authors.len() > 1 { &self.authors } else { &[] }
     }
 
-    pub(crate) fn finish(&mut self, bytes: &[u8]) -> Detection<'static> {
+    /// Who may have written the stream.
+    pub(crate) fn finish(&mut self, bytes: &[u8]) -> Vec<Author<'static>> {
         if !self.observe(bytes, || ()) {
             self.line(&bytes[self.at..], || ());
         }
-        std::mem::take(&mut self.detection)
+        std::mem::take(&mut self.authors)
     }
 
     fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
@@ -137,9 +110,15 @@ impl Detector {
         let is_field = SSE_FIELDS.iter().any(|field| bytes.trim_ascii_start().starts_with(field));
         self.has_events |= !is_broken && !is_field;
         self.events += 1;
-        let detection = std::mem::take(&mut self.detection);
-        self.detection = detection.observe(event.root(), self.rules);
-        let is_known = matches!(self.detection, Detection::One(_));
+        let mut matching: Vec<Author<'_>> = self.rules.matching(event.root()).collect();
+        if self.authors.len() > 1 {
+            matching.retain(|author| self.authors.contains(author));
+        }
+        // An event that no remaining author matches changes nothing.
+        if !matching.is_empty() {
+            self.authors = matching;
+        }
+        let is_known = self.authors.len() == 1;
         // Versions of one agent may differ in their tool calls only.
         let is_enough = self.events >= DETECTION_EVENTS_MAX && !are_versions(self.candidates());
         self.is_over = is_known || is_enough;
@@ -166,6 +145,7 @@ mod tests {
 
     use super::table::DetectTable;
     use super::*;
+    use crate::json::JsonRef;
     use crate::profile::{DEFAULT, EventRule, Profile};
 
     fn rules() -> &'static DetectRules {
@@ -189,26 +169,22 @@ mod tests {
                 break;
             }
         }
-        let detection = detector.finish(stream);
-        (format!("{detection:?}"), detector.events.max(events))
+        let authors = format!("{:?}", detector.finish(stream));
+        (authors, detector.events.max(events))
     }
 
     #[test]
     fn the_first_event_that_only_one_writer_matches_decides() {
         let cases: [(&[u8], &str, usize); 9] = [
-            (b"", "None", 0),
-            (b"{\"a\":1}\n{\"b\":\"1\"}\n", "One(Agent(\"a\"))", 1),
-            (b"{\"t\":\"z\"}\n{\"b\":\"1\"}", "One(Agent(\"b\"))", 2),
-            (b"Hello\n\n[1]\n{\"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
-            (b"Warning: { \"b\":\"1\"}\n", "One(Agent(\"b\"))", 1),
-            (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "One(Unread(\"c\"))", 3),
-            (
-                b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n",
-                "Several([Agent(\"a\"), Agent(\"b\"), Unread(\"c\")])",
-                2,
-            ),
-            (b"{\"a\":1,\"b\":\"1\"}\n{\"t\":\"y\"}\n", "Several([Agent(\"a\"), Agent(\"b\")])", 2),
-            (b"{\"a\":1,\"b\":", "None", 0),
+            (b"", "[]", 0),
+            (b"{\"a\":1}\n{\"b\":\"1\"}\n", "[Agent(\"a\")]", 1),
+            (b"{\"t\":\"z\"}\n{\"b\":\"1\"}", "[Agent(\"b\")]", 2),
+            (b"Hello\n\n[1]\n{\"b\":\"1\"}\n", "[Agent(\"b\")]", 1),
+            (b"Warning: { \"b\":\"1\"}\n", "[Agent(\"b\")]", 1),
+            (b"{\"t\":\"x\"}\n{\"t\":\"q\"}\n{\"t\":\"y\"}\n", "[Unread(\"c\")]", 3),
+            (b"{\"t\":\"x\"}\n{\"t\":\"x\"}\n", "[Agent(\"a\"), Agent(\"b\"), Unread(\"c\")]", 2),
+            (b"{\"a\":1,\"b\":\"1\"}\n{\"t\":\"y\"}\n", "[Agent(\"a\"), Agent(\"b\")]", 2),
+            (b"{\"a\":1,\"b\":", "[]", 0),
         ];
         for (stream, expected, events) in cases {
             for chunk in [1, 7, usize::MAX] {
@@ -222,10 +198,10 @@ mod tests {
     fn no_more_is_read_than_necessary() {
         let many = b"{\"t\":\"z\"}\n".repeat(DETECTION_EVENTS_MAX + 1);
         let stream = [&many[..], b"{\"a\":1}\n"].concat();
-        assert_eq!(detect(&stream, 100), ("None".to_owned(), DETECTION_EVENTS_MAX));
+        assert_eq!(detect(&stream, 100), ("[]".to_owned(), DETECTION_EVENTS_MAX));
         let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
         let late = [&long[..], b"{\"a\":1}\n"].concat();
-        assert_eq!(detect(&late, 1 << 16), ("None".to_owned(), 0));
+        assert_eq!(detect(&late, 1 << 16), ("[]".to_owned(), 0));
     }
 
     /// Goal: the table means what conditions of profiles mean, for each test that rules may have.

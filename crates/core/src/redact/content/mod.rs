@@ -133,8 +133,8 @@ impl ContentStream {
     fn settle(&mut self) {
         let StreamProfile::Detecting(detector) = &mut self.state else { return };
         let chosen = self.contracts.named().or_else(|| {
-            let detection = detector.finish(self.lines.unread());
-            self.contracts.detected("", detector.has_events(), &detection).ok().map(|it| it.0)
+            let authors = detector.finish(self.lines.unread());
+            self.contracts.detected("", detector.has_events(), &authors).ok().map(|it| it.0)
         });
         self.state = chosen.map_or(StreamProfile::Unknown, |contract| {
             let name = contract.profile().name.clone();
