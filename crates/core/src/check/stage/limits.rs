@@ -21,6 +21,10 @@ pub(crate) struct LimitCheck {
 #[derive(Debug)]
 struct Limited {
     of: Figure,
+    /// Where the limit is in the configuration file.
+    demand: &'static str,
+    /// What a stream may not report.
+    name: &'static str,
     limit: Amount,
     /// Where the figure passed the limit first (line and offset), and the figure reached since.
     exceeded: Option<((u64, u64), Amount)>,
@@ -53,15 +57,20 @@ impl LimitCheck {
     pub(crate) fn new(limits: &Limits, prices: &Arc<Prices>) -> Self {
         let Limits { cost, tokens, turns, calls, failed_calls, estimates } = *limits;
         let limits = [
-            (Figure::Cost, cost.map(Amount::Dollars)),
-            (Figure::Tokens, tokens.map(Amount::Count)),
-            (Figure::Turns, turns.map(Amount::Count)),
-            (Figure::Calls, calls.map(Amount::Count)),
-            (Figure::FailedCalls, failed_calls.map(Amount::Count)),
+            (Figure::Cost, "limits.cost", "the cost", cost.map(Amount::Dollars)),
+            (Figure::Tokens, "limits.tokens", "the tokens", tokens.map(Amount::Count)),
+            (Figure::Turns, "limits.turns", "the turns", turns.map(Amount::Count)),
+            (Figure::Calls, "limits.calls", "the tool calls", calls.map(Amount::Count)),
+            (
+                Figure::FailedCalls,
+                "limits.failed-calls",
+                "which tool calls failed",
+                failed_calls.map(Amount::Count),
+            ),
         ];
-        let limited = limits
-            .into_iter()
-            .filter_map(|(of, limit)| limit.map(|limit| Limited { of, limit, exceeded: None }));
+        let limited = limits.into_iter().filter_map(|(of, demand, name, limit)| {
+            Some(Limited { of, demand, name, limit: limit?, exceeded: None })
+        });
         let prices = estimates.then(|| Arc::clone(prices));
         Self { limited: limited.collect(), is_exceeded: false, prices }
     }
@@ -92,12 +101,12 @@ impl LimitCheck {
         was_stopped: bool,
         found: &mut Vec<Diagnostic>,
     ) {
-        for Limited { of, limit, exceeded } in &self.limited {
+        for Limited { of, demand, name, limit, exceeded } in &self.limited {
             let reading = of.read(facts, calls, self.prices.as_deref());
             // A call that failed may turn out to have been refused; that an ended run had to end
             // stays.
             let reached = exceeded.map(|(place, figure)| match reading.known {
-                Some(known) if !was_stopped && of.may_shrink() => (place, known),
+                Some(known) if !was_stopped && matches!(of, Figure::FailedCalls) => (place, known),
                 _ => (place, figure),
             });
             if let Some(((line, offset), figure)) = reached.filter(|(_, it)| it > limit) {
@@ -106,9 +115,10 @@ impl LimitCheck {
                 let message = format!("the run {}{by}; the limit is {limit}", of.reached(figure));
                 let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
-                found.push(diagnostic.at(line, offset).of_demand(of.demand()));
-            } else if !reading.is_whole || of.is_of_calls() && !shows_calls {
-                let what = of.name();
+                found.push(diagnostic.at(line, offset).of_demand(demand));
+            } else if !reading.is_whole
+                || !shows_calls && matches!(of, Figure::Calls | Figure::FailedCalls)
+            {
                 let has_prices = matches!(of, Figure::Cost) && self.prices.is_some();
                 let usage = &facts.usage;
                 let has_tokens = usage.input_tokens.is_some() && usage.output_tokens.is_some();
@@ -118,8 +128,8 @@ impl LimitCheck {
                     (true, false) => " or the tokens",
                 };
                 let message =
-                    format!("the limit is {limit}, but the stream does not report {what}{prices}");
-                found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(of.demand()));
+                    format!("the limit is {limit}, but the stream does not report {name}{prices}");
+                found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(demand));
             }
         }
     }
@@ -150,25 +160,6 @@ impl Figure {
         }
     }
 
-    /// Where the limit is in the configuration file.
-    fn demand(self) -> &'static str {
-        match self {
-            Self::Cost => "limits.cost",
-            Self::Tokens => "limits.tokens",
-            Self::Turns => "limits.turns",
-            Self::Calls => "limits.calls",
-            Self::FailedCalls => "limits.failed-calls",
-        }
-    }
-
-    fn may_shrink(self) -> bool {
-        matches!(self, Self::FailedCalls)
-    }
-
-    fn is_of_calls(self) -> bool {
-        matches!(self, Self::Calls | Self::FailedCalls)
-    }
-
     /// What the run did.
     fn reached(self, amount: Amount) -> String {
         match (self, amount) {
@@ -181,16 +172,6 @@ impl Figure {
                 format!("had {}", counted(count, "failed tool call"))
             }
             (_, amount) => format!("cost {amount}"),
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Cost => "the cost",
-            Self::Tokens => "the tokens",
-            Self::Turns => "the turns",
-            Self::Calls => "the tool calls",
-            Self::FailedCalls => "which tool calls failed",
         }
     }
 }
