@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use super::end_of_run::duration;
 use crate::limits::{
@@ -364,35 +364,19 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A note as the JSON report has it.
-#[derive(Default, Serialize)]
-struct NoteObject {
-    note: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    rules: Vec<&'static str>,
-    message: String,
-}
-
-impl From<&Note> for NoteObject {
-    fn from(note: &Note) -> Self {
-        let plain = Self { note: note.name(), message: note.to_string(), ..Self::default() };
-        match note {
-            Note::LimitReached(limit) => Self { limit: Some(limit.name()), ..plain },
-            Note::Configured { file } => Self { file: Some(file.clone()), ..plain },
-            Note::RulesOff { rules } | Note::RulesLowered { rules } => {
-                Self { rules: rules.iter().map(|rule| rule.name()).collect(), ..plain }
-            }
-            _ => plain,
-        }
-    }
-}
-
 impl Serialize for Note {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        NoteObject::from(self).serialize(to)
+        let mut object = to.serialize_map(None)?;
+        object.serialize_entry("note", self.name())?;
+        match self {
+            Self::LimitReached(limit) => object.serialize_entry("limit", limit.name())?,
+            Self::Configured { file } => object.serialize_entry("file", file)?,
+            Self::RulesOff { rules } | Self::RulesLowered { rules } if !rules.is_empty() => {
+                object.serialize_entry("rules", rules)?;
+            }
+            _ => {}
+        }
+        object.serialize_entry("message", &self.to_string())?;
+        object.end()
     }
 }
