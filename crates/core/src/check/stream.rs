@@ -10,7 +10,8 @@ use super::stage::members::MemberCheck;
 use super::stage::schema;
 use super::why::Why;
 use super::{
-    Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownName, Verdict, WantedEvents,
+    Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownKind, UnknownName, Verdict,
+    WantedEvents,
 };
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
@@ -303,7 +304,7 @@ impl<'c> LineLoop<'c> {
     }
 
     fn unknown(&self) -> Vec<UnknownName> {
-        let members = self.members.iter().flat_map(|members| members.names.list());
+        let members = self.members.iter().flat_map(|it| it.names.list(UnknownKind::Member));
         self.run.drift.list().into_iter().chain(members).collect()
     }
 

@@ -7,7 +7,7 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Drift {
     events: UnknownNames,
     /// Of events that fail the schema, which is reported already.
@@ -19,21 +19,6 @@ pub(crate) struct Drift {
     values: UnknownNames,
     /// The undocumented tag that was counted last.
     latest: String,
-}
-
-impl Default for Drift {
-    fn default() -> Self {
-        Self {
-            events: UnknownNames::new(UnknownKind::Event),
-            invalid_events: UnknownNames::new(UnknownKind::Event),
-            notices: UnknownNames::new(UnknownKind::Event),
-            undocumented: UnknownNames::new(UnknownKind::Event),
-            tools: UnknownNames::new(UnknownKind::Tool),
-            results: UnknownNames::new(UnknownKind::Result),
-            values: UnknownNames::new(UnknownKind::Value),
-            latest: String::new(),
-        }
-    }
 }
 
 impl Drift {
@@ -114,7 +99,7 @@ impl Drift {
 
     /// Unknown events that came more than once, in the order of their names.
     pub(crate) fn notes(&self) -> Vec<Note> {
-        let repeated = self.events.list().filter(|event| event.count > 1);
+        let repeated = self.events.list(UnknownKind::Event).filter(|event| event.count > 1);
         let mut notes: Vec<Note> = repeated
             .map(|event| Note::UnknownEventRepeated { tag: event.name, count: event.count })
             .collect();
@@ -127,8 +112,12 @@ impl Drift {
 
     pub(crate) fn list(&self) -> Vec<UnknownName> {
         let events = [&self.events, &self.invalid_events, &self.notices];
-        let lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);
-        lists.flat_map(UnknownNames::list).collect()
+        let lists = events.map(|names| (names, UnknownKind::Event)).into_iter().chain([
+            (&self.tools, UnknownKind::Tool),
+            (&self.results, UnknownKind::Result),
+            (&self.values, UnknownKind::Value),
+        ]);
+        lists.flat_map(|(names, kind)| names.list(kind)).collect()
     }
 }
 

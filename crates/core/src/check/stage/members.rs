@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::unknown_names::UnknownNames;
 use crate::check::contract::Contract;
-use crate::check::unknown::UnknownKind;
 use crate::facts::TagStatus;
 use crate::json::{DescribedMembers, JsonRef};
 use crate::limits::TAGS_REMEMBERED_MAX;
@@ -19,8 +18,7 @@ pub(crate) struct MemberCheck<'c> {
 
 impl<'c> MemberCheck<'c> {
     pub(crate) fn new(contract: &'c Contract) -> Self {
-        let names = UnknownNames::new(UnknownKind::Member);
-        Self { contract, by_tag: HashMap::new(), names }
+        Self { contract, by_tag: HashMap::new(), names: UnknownNames::default() }
     }
 
     /// The pointers to the members that the profile does not know.

@@ -6,10 +6,9 @@ use crate::check::unknown::{UnknownKind, UnknownName};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rules::escape::clipped;
 
-/// A bounded table of names of one kind.
-#[derive(Debug)]
+/// A bounded table of names.
+#[derive(Debug, Default)]
 pub(crate) struct UnknownNames {
-    kind: UnknownKind,
     /// By what the name is of, and the name.
     names: BTreeMap<String, BTreeMap<String, SeenName>>,
     length: usize,
@@ -23,10 +22,6 @@ struct SeenName {
 }
 
 impl UnknownNames {
-    pub(crate) fn new(kind: UnknownKind) -> Self {
-        Self { kind, names: BTreeMap::new(), length: 0, has_overflowed: false }
-    }
-
     /// Counts a name; true if it is new and within the bound.
     pub(crate) fn count(&mut self, of: &str, name: &str, line: u64) -> bool {
         let (of, name) = (clipped(of, CALL_ID_BYTES_MAX), clipped(name, CALL_ID_BYTES_MAX));
@@ -50,10 +45,10 @@ impl UnknownNames {
     }
 
     /// The names in their order.
-    pub(crate) fn list(&self) -> impl Iterator<Item = UnknownName> {
+    pub(crate) fn list(&self, kind: UnknownKind) -> impl Iterator<Item = UnknownName> {
         let all = self.names.iter().flat_map(|(of, names)| names.iter().map(move |it| (of, it)));
-        all.map(|(of, (name, SeenName { count, line }))| UnknownName {
-            kind: self.kind,
+        all.map(move |(of, (name, SeenName { count, line }))| UnknownName {
+            kind,
             of: Some(of.clone()).filter(|of| !of.is_empty()),
             name: name.clone(),
             count: *count,
