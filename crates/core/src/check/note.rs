@@ -293,18 +293,13 @@ impl fmt::Display for NoRetry {
     }
 }
 
-impl Bound {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Calls => "calls",
-            Self::Names => "names",
-            Self::ToolCalls => "call-rows",
-            Self::Files => "files",
-            Self::Text => "text",
-        }
-    }
-}
+names!(Bound {
+    Calls "calls"
+    Names "names"
+    ToolCalls "call-rows"
+    Files "files"
+    Text "text"
+});
 
 impl fmt::Display for Bound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

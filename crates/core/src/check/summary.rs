@@ -23,15 +23,10 @@ pub enum Verdict {
     NonConforming,
 }
 
-impl Verdict {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Conforming => "conforming",
-            Self::NonConforming => "non-conforming",
-        }
-    }
-}
+names!(Verdict {
+    Conforming "conforming"
+    NonConforming "non-conforming"
+});
 
 /// How the run ended that wrote the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -48,17 +43,12 @@ pub enum Outcome {
     TimedOut,
 }
 
-impl Outcome {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Truncated => "truncated",
-            Self::TimedOut => "timed-out",
-        }
-    }
-}
+names!(Outcome {
+    Succeeded "succeeded"
+    Failed "failed"
+    Truncated "truncated"
+    TimedOut "timed-out"
+});
 
 /// The format that the agent was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -71,15 +61,10 @@ pub enum AgentFormat {
     Json,
 }
 
-impl AgentFormat {
-    /// The name in reports and flags.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::StreamJson => "stream-json",
-            Self::Json => "json",
-        }
-    }
-}
+names!(AgentFormat {
+    StreamJson "stream-json"
+    Json "json"
+});
 
 /// The result of checking one stream. As JSON it has the names of the JSON report.
 #[derive(Debug, Clone, Serialize)]

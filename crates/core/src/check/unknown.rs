@@ -36,15 +36,10 @@ pub enum UnknownKind {
     Member,
 }
 
-impl UnknownKind {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Event => "event",
-            Self::Tool => "tool",
-            Self::Result => "result",
-            Self::Value => "value",
-            Self::Member => "member",
-        }
-    }
-}
+names!(UnknownKind {
+    Event "event"
+    Tool "tool"
+    Result "result"
+    Value "value"
+    Member "member"
+});

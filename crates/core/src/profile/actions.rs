@@ -98,44 +98,24 @@ pub enum CallKind {
     Other,
 }
 
+names!(all CallKind {
+    Read "read"
+    Write "write"
+    Delete "delete"
+    Command "command"
+    Search "search"
+    Fetch "fetch"
+    Mcp "mcp"
+    Task "task"
+    Todo "todo"
+    Question "question"
+    Other "other"
+});
+
 impl CallKind {
     /// Whether such a call changes nothing outside of the agent.
     pub(crate) fn only_reads(self) -> bool {
         matches!(self, Self::Read | Self::Search | Self::Fetch | Self::Todo | Self::Question)
-    }
-}
-
-impl CallKind {
-    /// Every kind.
-    pub const ALL: [Self; 11] = [
-        Self::Read,
-        Self::Write,
-        Self::Delete,
-        Self::Command,
-        Self::Search,
-        Self::Fetch,
-        Self::Mcp,
-        Self::Task,
-        Self::Todo,
-        Self::Question,
-        Self::Other,
-    ];
-
-    /// The name in profiles, reports and configuration files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Delete => "delete",
-            Self::Command => "command",
-            Self::Search => "search",
-            Self::Fetch => "fetch",
-            Self::Mcp => "mcp",
-            Self::Task => "task",
-            Self::Todo => "todo",
-            Self::Question => "question",
-            Self::Other => "other",
-        }
     }
 
     pub(crate) fn changes_files(self) -> bool {

@@ -274,21 +274,18 @@ pub enum CallOutcome {
     Unknown,
 }
 
+names!(CallOutcome {
+    Succeeded "succeeded"
+    Failed "failed"
+    Rejected "rejected"
+    Denied "denied"
+    Unknown "unknown"
+});
+
 impl CallOutcome {
     /// Whether a person or a rule refused the call.
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::Rejected | Self::Denied)
-    }
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Rejected => "rejected",
-            Self::Denied => "denied",
-            Self::Unknown => "unknown",
-        }
     }
 }
 

@@ -84,59 +84,31 @@ pub enum EndReason {
     Unknown,
 }
 
+names!(all EndReason {
+    Completed "completed"
+    Auth "auth"
+    Billing "billing"
+    RateLimit "rate-limit"
+    Overloaded "overloaded"
+    Network "network"
+    ContextOverflow "context-overflow"
+    OutputLimit "output-limit"
+    Refusal "refusal"
+    ContentFilter "content-filter"
+    MaxTurns "max-turns"
+    Budget "budget"
+    Permission "permission"
+    Tool "tool"
+    Interrupted "interrupted"
+    Killed "killed"
+    Timeout "timeout"
+    Crash "crash"
+    Config "config"
+    ModelNotFound "model-not-found"
+    Unknown "unknown"
+});
+
 impl EndReason {
-    /// All of them.
-    pub const ALL: [Self; 21] = [
-        Self::Completed,
-        Self::Auth,
-        Self::Billing,
-        Self::RateLimit,
-        Self::Overloaded,
-        Self::Network,
-        Self::ContextOverflow,
-        Self::OutputLimit,
-        Self::Refusal,
-        Self::ContentFilter,
-        Self::MaxTurns,
-        Self::Budget,
-        Self::Permission,
-        Self::Tool,
-        Self::Interrupted,
-        Self::Killed,
-        Self::Timeout,
-        Self::Crash,
-        Self::Config,
-        Self::ModelNotFound,
-        Self::Unknown,
-    ];
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Auth => "auth",
-            Self::Billing => "billing",
-            Self::RateLimit => "rate-limit",
-            Self::Overloaded => "overloaded",
-            Self::Network => "network",
-            Self::ContextOverflow => "context-overflow",
-            Self::OutputLimit => "output-limit",
-            Self::Refusal => "refusal",
-            Self::ContentFilter => "content-filter",
-            Self::MaxTurns => "max-turns",
-            Self::Budget => "budget",
-            Self::Permission => "permission",
-            Self::Tool => "tool",
-            Self::Interrupted => "interrupted",
-            Self::Killed => "killed",
-            Self::Timeout => "timeout",
-            Self::Crash => "crash",
-            Self::Config => "config",
-            Self::ModelNotFound => "model-not-found",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The reason with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.name() == name)
@@ -216,16 +188,11 @@ pub enum Retryable {
     Later,
 }
 
-impl Retryable {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::Later => "later",
-        }
-    }
-}
+names!(Retryable {
+    Yes "yes"
+    No "no"
+    Later "later"
+});
 
 /// A text of an error, or a line of standard error, that says why the run failed.
 #[derive(Debug, Clone, Deserialize)]

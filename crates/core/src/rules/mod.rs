@@ -18,15 +18,10 @@ pub enum Severity {
     Error,
 }
 
-impl Severity {
-    /// `warning` or `error`, as reports and flags spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+names!(Severity {
+    Warning "warning"
+    Error "error"
+});
 
 /// Declares the rules: one row is the variant, its kebab-case name and its severity by default
 /// and under `--strict` (`None` is off). `every_line` marks a rule that needs every line: what

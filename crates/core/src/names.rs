@@ -1,0 +1,21 @@
+//! Enums whose variants have names.
+
+/// Declares the name of each variant, and with `all` the list of all variants.
+macro_rules! names {
+    ($type:ident { $($variant:ident $name:literal)+ }) => {
+        impl $type {
+            /// The name in reports.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+    (all $type:ident { $($variant:ident $name:literal)+ }) => {
+        impl $type {
+            /// All of them.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+        }
+
+        names!($type { $($variant $name)+ });
+    };
+}
