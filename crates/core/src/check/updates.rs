@@ -8,8 +8,8 @@ use super::stage::actions::Action;
 use crate::facts::{Call, time_ms};
 use crate::json::JsonRef;
 use crate::limits::DURATION_MS_MAX;
-use crate::profile::path::Path;
-use crate::profile::{CallDuration, CallOutcome, CallRules, FileChange, Media};
+use crate::profile::path::{Path, Scope};
+use crate::profile::{CallDuration, CallOutcome, CallRules};
 
 /// What an event adds to the assistant's text. Text that the agent sends twice comes once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,23 +71,14 @@ impl<'a> CallUpdate<'a> {
         self.call?.tool.as_deref()
     }
 
-    /// The text of the result, if this event has one and the profile knows where it is. It is
-    /// read when it is asked for.
-    pub(crate) fn result(&self) -> Option<Cow<'a, str>> {
-        let rules = self.completion_rules()?;
-        let scope = self.call?.scope;
-        rules.results.iter().find_map(|rule| rule.text(scope))
-    }
-
-    /// Whether this event shows the result, and it has no text.
-    pub(crate) fn has_blank_result(&self) -> bool {
-        let rules = self.completion_rules().zip(self.call);
-        rules.is_some_and(|(rules, call)| rules.results.iter().any(|it| it.is_blank(call.scope)))
+    /// The rules for a completion, and where its values are, if this event completes the call.
+    pub(crate) fn completion(&self) -> Option<(&'a CallRules, Scope<'a>)> {
+        let is_completed = matches!(self.change, CallChange::Completed(_));
+        Some((self.rules, self.call.filter(|_| is_completed)?.scope))
     }
 
     pub(crate) fn duration_ms(&self) -> Option<f64> {
-        let rules = self.completion_rules()?;
-        let scope = self.call?.scope;
+        let (rules, scope) = self.completion()?;
         let value = |path: &Path| path.find(scope);
         let time = |path: &Path| value(path).and_then(time_ms);
         let mut durations = rules.durations.iter().filter_map(|rule| match rule {
@@ -100,10 +91,6 @@ impl<'a> CallUpdate<'a> {
     /// Whether this agent may say later that a call ended in another way.
     pub(crate) fn may_be_corrected(&self) -> bool {
         !(self.rules.corrections.is_empty() && self.rules.interruptions.is_empty())
-    }
-
-    fn completion_rules(&self) -> Option<&'a CallRules> {
-        matches!(self.change, CallChange::Completed(_)).then_some(self.rules)
     }
 
     /// What makes the call equal to another one.
@@ -119,28 +106,6 @@ impl<'a> CallUpdate<'a> {
     /// The agent's id of the call inside which it happens.
     pub(crate) fn parent_id(&self) -> Option<Cow<'a, str>> {
         self.rules.parent(self.call?.scope).filter(|parent| *parent != self.id)
-    }
-
-    pub(crate) fn exit_code(&self) -> Option<i64> {
-        self.completion_rules()?.exit_code(self.call?.scope)
-    }
-
-    pub(crate) fn stdout(&self) -> Option<Cow<'a, str>> {
-        self.completion_rules()?.stdout(self.call?.scope)
-    }
-
-    pub(crate) fn stderr(&self) -> Option<Cow<'a, str>> {
-        self.completion_rules()?.stderr(self.call?.scope)
-    }
-
-    pub(crate) fn changes(&self) -> Vec<FileChange> {
-        let rules = self.completion_rules().zip(self.call);
-        rules.map(|(rules, call)| rules.changes(call.scope)).unwrap_or_default()
-    }
-
-    pub(crate) fn media(&self) -> Vec<Media> {
-        let rules = self.completion_rules().zip(self.call);
-        rules.map(|(rules, call)| rules.media(call.scope)).unwrap_or_default()
     }
 
     /// What the call is about, such as a path or a command, if the profile knows where it is.

@@ -90,9 +90,7 @@ impl CallRules {
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
         self.exit_code.iter().find_map(|place| place.find(half))
     }
-}
 
-impl CallRules {
     pub(crate) fn stdout<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
         self.stdout.iter().find_map(|path| path.find(half)?.as_str())
     }

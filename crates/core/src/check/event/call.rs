@@ -9,7 +9,8 @@ use crate::check::CallUpdate;
 use crate::check::paths::relative;
 use crate::check::updates::CallStart;
 use crate::facts::whole_number;
-use crate::profile::{CallKind, CallOutcome, FileChange, Media, Profile};
+use crate::profile::path::Scope;
+use crate::profile::{CallKind, CallOutcome, CallRules, FileChange, Media, Profile};
 
 /// A tool call, as far as this event and those before it show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -152,7 +153,7 @@ impl<'a> CompletedCall<'a> {
         Self {
             call: EventCall::new(update).with_start(update.start),
             outcome,
-            exit_code: update.exit_code(),
+            exit_code: update.completion().and_then(|(rules, half)| rules.exit_code(half)),
             result: None,
             stdout: None,
             stderr: None,
@@ -174,28 +175,28 @@ impl<'a> CompletedCall<'a> {
         profile: &Profile,
         directory: Option<&str>,
     ) -> Self {
+        let Some((rules, half)) = update.completion() else { return self };
         let actions = &profile.calls.actions;
-        let object = update.call.and_then(|call| actions.object(call.scope));
-        let numbers = self.call.rule.zip(object);
+        let numbers = self.call.rule.zip(actions.object(half));
         let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
         let may_have_changed = !(self.outcome == CallOutcome::Failed || self.outcome.is_refusal());
         Self {
-            result: update.result(),
-            stdout: update.stdout(),
-            stderr: update.stderr(),
-            changes: if may_have_changed { changes(update, directory) } else { Vec::new() },
-            media: update.media(),
+            result: rules.results.iter().find_map(|rule| rule.text(half)),
+            stdout: rules.stdout(half),
+            stderr: rules.stderr(half),
+            changes: if may_have_changed { changes(rules, half, directory) } else { Vec::new() },
+            media: rules.media(half),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
-            has_blank_result: update.has_blank_result(),
+            has_blank_result: rules.results.iter().any(|rule| rule.is_blank(half)),
             ..self
         }
     }
 }
 
 /// What the call changed, by the names that its `files` have.
-fn changes(update: &CallUpdate<'_>, directory: Option<&str>) -> Vec<FileChange> {
-    let mut changes = update.changes();
+fn changes(rules: &CallRules, half: Scope<'_>, directory: Option<&str>) -> Vec<FileChange> {
+    let mut changes = rules.changes(half);
     for change in &mut changes {
         for path in std::iter::once(&mut change.path).chain(&mut change.from) {
             *path = relative(path, directory).into_owned();
