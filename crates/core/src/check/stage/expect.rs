@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::Value;
 
 use crate::check::answer::Answer;
+use crate::check::globs::NameGlob;
 use crate::check::{
     CompletedCall, Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents,
 };
@@ -64,6 +65,10 @@ impl Expected {
         directory: Option<&str>,
     ) -> Result<Self, Error> {
         let statement = expectation.to_string();
+        let globs = |names: &[String]| -> Result<Vec<NameGlob>, String> {
+            names.iter().map(|name| NameGlob::new(name)).collect()
+        };
+        let start = |pattern: Result<StartPattern, String>| pattern.map(Question::Start);
         let question = match expectation {
             Expectation::AnswerMatches(pattern) => {
                 AnswerPattern::matches(&pattern).map(Question::Answer)
@@ -78,10 +83,10 @@ impl Expected {
             Expectation::WritesNever(globs) => {
                 WritePattern::new(&globs, false, directory).map(Question::Writes)
             }
-            Expectation::Model(glob) => StartPattern::model(&glob).map(Question::Start),
-            Expectation::Session(id) => Ok(Question::Start(StartPattern::Session(id))),
-            Expectation::Servers(globs) => StartPattern::servers(&globs).map(Question::Start),
-            Expectation::Tools(globs) => StartPattern::tools(&globs).map(Question::Start),
+            Expectation::Model(name) => start(NameGlob::new(&name).map(StartPattern::Model)),
+            Expectation::Session(id) => start(Ok(StartPattern::Session(id))),
+            Expectation::Servers(names) => start(globs(&names).map(StartPattern::Servers)),
+            Expectation::Tools(names) => start(globs(&names).map(StartPattern::Tools)),
         };
         let place = place.to_owned();
         match question {

@@ -57,18 +57,6 @@ fn without_options(model: &str) -> &str {
 }
 
 impl StartPattern {
-    pub(super) fn model(glob: &str) -> Result<Self, String> {
-        NameGlob::new(glob).map(Self::Model)
-    }
-
-    pub(super) fn servers(globs: &[String]) -> Result<Self, String> {
-        globs.iter().map(|glob| NameGlob::new(glob)).collect::<Result<_, _>>().map(Self::Servers)
-    }
-
-    pub(super) fn tools(globs: &[String]) -> Result<Self, String> {
-        globs.iter().map(|glob| NameGlob::new(glob)).collect::<Result<_, _>>().map(Self::Tools)
-    }
-
     pub(super) fn observe(&self, event: &EventKind<'_>, line: u64, tally: &mut StartTally) {
         let fault = match event {
             EventKind::Session(session) => self.session(&session.session, tally),
