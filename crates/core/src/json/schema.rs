@@ -14,6 +14,7 @@ mod violations;
 #[cfg(not(feature = "user-schemas"))]
 mod without_validator;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -64,10 +65,6 @@ impl Document {
         Self { json: OnceLock::from(Arc::new(json)), ..Self::new(None, table) }
     }
 
-    fn built_in(text: &'static str, table: &'static SchemaTable) -> Self {
-        Self::new(Some(text), Some(CompiledTable::built_in(table)))
-    }
-
     fn json(&self) -> &Arc<Value> {
         self.json.get_or_init(|| {
             let text = self.text.expect("a given document has its JSON");
@@ -102,7 +99,8 @@ impl Schema {
 
     /// A test compiles each built-in schema, so nothing is compiled yet.
     pub(crate) fn built_in(origin: &str, text: &'static str, table: &'static SchemaTable) -> Self {
-        Self::new(origin, Arc::new(Document::built_in(text, table)), None)
+        let table = CompiledTable::new(Cow::Borrowed(table));
+        Self::new(origin, Arc::new(Document::new(Some(text), Some(table))), None)
     }
 
     /// The definition that `reference` names, such as `#/$defs/result`.

@@ -18,29 +18,58 @@ pub(super) struct CompiledTable {
 }
 
 impl CompiledTable {
-    pub(super) fn built_in(table: &'static SchemaTable) -> Self {
-        Self::new(Cow::Borrowed(table))
-    }
-
-    fn new(table: Cow<'static, SchemaTable>) -> Self {
+    pub(super) fn new(table: Cow<'static, SchemaTable>) -> Self {
         Self { table, patterns: OnceLock::new(), places: OnceLock::new() }
     }
 
     /// The table of a user's schema. The error says what only the validator knows.
     pub(super) fn given(document: &Value) -> Result<Self, String> {
-        let table = SchemaTable::new(document)?;
+        let new = Self::new(Cow::Owned(SchemaTable::new(document)?));
         if !is_of_this_draft(document) {
             return Err("it is not of draft 2020-12".to_owned());
         }
-        if refers_to_itself(&table) {
+        if new.refers_to_itself() {
             return Err("a schema refers to itself for the same value".to_owned());
         }
-        let mut patterns = table.patterns.iter().map(|word| table.words.get(*word));
+        let mut patterns = new.table.patterns.iter().map(|word| new.word(*word));
         let unusual = patterns.find(|pattern| !is_plain(pattern) || Regex::new(pattern).is_err());
         match unusual {
             Some(pattern) => Err(format!("the pattern {pattern:?} is not a plain one")),
-            None => Ok(Self::new(Cow::Owned(table))),
+            None => Ok(new),
         }
+    }
+
+    /// Whether a value would be compared with the same schema again and again.
+    fn refers_to_itself(&self) -> bool {
+        let mut states = vec![None; self.table.nodes.len()];
+        (0..states.len())
+            .any(|node| u16::try_from(node).is_ok_and(|node| self.is_open(node, &mut states)))
+    }
+
+    /// Whether a schema refers to itself. One that is open is being looked at.
+    fn is_open(&self, node: u16, states: &mut [Option<bool>]) -> bool {
+        match states[usize::from(node)] {
+            Some(is_open) => return is_open,
+            None => states[usize::from(node)] = Some(true),
+        }
+        for keyword in self.keywords(node) {
+            let of_same_value = match keyword {
+                Keyword::Ref(node) | Keyword::Not(node) => vec![*node],
+                Keyword::AllOf(list) | Keyword::AnyOf(list) | Keyword::OneOf(list) => {
+                    self.numbers(*list).to_vec()
+                }
+                Keyword::If { condition, then, otherwise } => {
+                    [Some(*condition), *then, *otherwise].into_iter().flatten().collect()
+                }
+                Keyword::DependentSchemas(list) => self.named(*list).map(|it| it.1).collect(),
+                _ => continue,
+            };
+            if of_same_value.into_iter().any(|node| self.is_open(node, states)) {
+                return true;
+            }
+        }
+        states[usize::from(node)] = Some(false);
+        false
     }
 
     /// The definition that `reference` names, or the whole document; none if the table does not
@@ -272,40 +301,6 @@ fn is_plain(pattern: &str) -> bool {
         }
     }
     pattern.is_ascii() && !pattern.contains("(?") && !pattern.contains("--")
-}
-
-/// Whether a value would be compared with the same schema again and again.
-fn refers_to_itself(table: &SchemaTable) -> bool {
-    fn visit(table: &SchemaTable, node: u16, states: &mut [Option<bool>]) -> bool {
-        match states[usize::from(node)] {
-            Some(is_open) => return is_open,
-            None => states[usize::from(node)] = Some(true),
-        }
-        let nodes = |list: List| table.numbers[usize::from(list.0)..usize::from(list.1)].to_vec();
-        let end = usize::from(table.nodes[usize::from(node)]);
-        let start = usize::from(node).checked_sub(1).map_or(0, |at| usize::from(table.nodes[at]));
-        for keyword in &table.keywords[start..end] {
-            let of_same_value = match keyword {
-                Keyword::Ref(node) | Keyword::Not(node) => vec![*node],
-                Keyword::AllOf(list) | Keyword::AnyOf(list) | Keyword::OneOf(list) => nodes(*list),
-                Keyword::If { condition, then, otherwise } => {
-                    [Some(*condition), *then, *otherwise].into_iter().flatten().collect()
-                }
-                Keyword::DependentSchemas(list) => {
-                    nodes(*list).as_chunks().0.iter().map(|[_, node]| *node).collect()
-                }
-                _ => continue,
-            };
-            if of_same_value.into_iter().any(|node| visit(table, node, states)) {
-                return true;
-            }
-        }
-        states[usize::from(node)] = Some(false);
-        false
-    }
-    let mut states = vec![None; table.nodes.len()];
-    (0..table.nodes.len())
-        .any(|node| u16::try_from(node).is_ok_and(|node| visit(table, node, &mut states)))
 }
 
 #[cfg(test)]

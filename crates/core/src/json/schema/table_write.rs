@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::PackedTexts;
 use super::table::{Keyword, List, Scalar, SchemaTable};
+use crate::json::pointer::joined;
 
 impl SchemaTable {
     /// Writes a document of draft 2020-12. A keyword that the evaluator does not know is an error.
@@ -67,12 +68,12 @@ impl TableWriter {
         let empty = Map::new();
         let definitions = document.get("$defs").and_then(Value::as_object).unwrap_or(&empty);
         for (name, _) in sorted(definitions) {
-            let at = below("/$defs", name);
+            let at = joined("/$defs", name);
             let place = self.add(at.clone(), Vec::new())?;
             self.parts.insert(format!("#{at}"), place);
         }
         for (name, schema) in sorted(definitions) {
-            let at = below("/$defs", name);
+            let at = joined("/$defs", name);
             let node = self.inner(&at, schema).map_err(|error| format!("{at}: {error}"))?;
             let place = self.parts[&format!("#{at}")];
             self.nodes[usize::from(place)] = node;
@@ -151,7 +152,7 @@ impl TableWriter {
             if keyword == "if" {
                 let mut branch = |name: &str| -> Result<Option<u16>, String> {
                     let schema = members.get(name);
-                    schema.map(|schema| self.node(below(at, name), schema)).transpose()
+                    schema.map(|schema| self.node(joined(at, name), schema)).transpose()
                 };
                 let condition = branch("if")?.ok_or("there is no condition")?;
                 let (then, otherwise) = (branch("then")?, branch("else")?);
@@ -160,7 +161,7 @@ impl TableWriter {
                 || SILENT.contains(&keyword)
                 || NOTES.contains(&keyword))
             {
-                keywords.push(self.keyword(&below(at, keyword), keyword, value)?);
+                keywords.push(self.keyword(&joined(at, keyword), keyword, value)?);
             }
         }
         if has_members {
@@ -198,16 +199,16 @@ impl TableWriter {
     fn members(&mut self, at: &str, members: &Map<String, Value>) -> Result<Keyword, String> {
         let empty = Value::Object(Map::new());
         let properties = members.get("properties").unwrap_or(&empty);
-        let named = self.named(&below(at, "properties"), properties)?;
+        let named = self.named(&joined(at, "properties"), properties)?;
         let mut matching = Vec::new();
         let patterns = members.get("patternProperties").unwrap_or(&empty);
-        let at_patterns = below(at, "patternProperties");
+        let at_patterns = joined(at, "patternProperties");
         for (pattern, schema) in sorted(patterns.as_object().ok_or("not an object")?) {
-            let node = self.node(below(&at_patterns, pattern), schema)?;
+            let node = self.node(joined(&at_patterns, pattern), schema)?;
             matching.extend([self.pattern(pattern)?, node]);
         }
         let others = members.get("additionalProperties").filter(|it| **it != true);
-        let others = others.map(|it| self.node(below(at, "additionalProperties"), it));
+        let others = others.map(|it| self.node(joined(at, "additionalProperties"), it));
         let others = others.transpose()?;
         let matching = self.list(&matching)?;
         Ok(Keyword::Members { named, matching, others })
@@ -216,7 +217,7 @@ impl TableWriter {
     fn named(&mut self, at: &str, schemas: &Value) -> Result<List, String> {
         let mut named = Vec::new();
         for (name, schema) in sorted(schemas.as_object().ok_or("not an object")?) {
-            let node = self.node(below(at, name), schema);
+            let node = self.node(joined(at, name), schema);
             let node = node.map_err(|error| format!("{name}: {error}"))?;
             named.extend([self.words.number(name)?, node]);
         }
@@ -284,11 +285,6 @@ fn sorted(members: &Map<String, Value>) -> Vec<(&str, &Value)> {
     let mut members: Vec<_> = members.iter().map(|(name, value)| (name.as_str(), value)).collect();
     members.sort_unstable_by_key(|(name, _)| *name);
     members
-}
-
-/// A JSON Pointer with one more token.
-fn below(at: &str, token: &str) -> String {
-    format!("{at}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
 
 /// A place in a list of a table.
