@@ -88,8 +88,3 @@ impl PatternSet {
         }
     }
 }
-
-/// A regular expression that matches this text alone.
-pub(crate) fn escaped(text: &str) -> String {
-    regex::escape(text)
-}
