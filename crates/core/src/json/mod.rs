@@ -15,15 +15,14 @@ mod words;
 
 use serde_json::Value;
 
-pub(crate) use compact::Compactor;
-pub(crate) use compact::compact;
+pub(crate) use compact::{Compactor, compact};
 pub use json_ref::JsonRef;
-pub(crate) use locate::member;
-pub(crate) use locate::{members, places};
+pub(crate) use locate::{member, members, places};
 pub(crate) use schema::{DescribedMembers, Keyword, List, Scalar, Schema, SchemaTable, Violation};
 pub(crate) use surrogates::{LoneHalves, REPLACEMENT, Repaired, repaired};
 pub(crate) use tape::{
-    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, string_end, unescaped,
+    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, hexadecimal, string_end,
+    unescaped,
 };
 pub(crate) use tree::{TREE_BYTES_MAX, duplicate_keys, parse as parse_tree};
 pub(crate) use words::PackedTexts;

@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
+
+use crate::json::hexadecimal;
+
 /// Nesting in which strings have a place. Deeper ones share that of their container.
 const PLACES_DEPTH_MAX: usize = 128;
 
@@ -189,7 +193,7 @@ pub(super) fn decoded(written: &[u8]) -> Cow<'_, [u8]> {
     while let Some(plain) = memchr::memchr(b'\\', &written[at..]) {
         text.extend_from_slice(&written[at..at + plain]);
         let (length, bytes) = unit(&written[at + plain..]);
-        text.extend_from_slice(bytes.as_bytes());
+        text.extend_from_slice(&bytes);
         at += plain + length;
     }
     text.extend_from_slice(&written[at..]);
@@ -211,11 +215,11 @@ pub(super) fn located(
         while at < written.len() && decoded < to {
             let (length, bytes) = unit(&written[at..]);
             // A part may begin inside what one escape means.
-            if !is_end && decoded + bytes.as_bytes().len() > to {
+            if !is_end && decoded + bytes.len() > to {
                 break;
             }
             at += length;
-            decoded += bytes.as_bytes().len();
+            decoded += bytes.len();
         }
         at
     };
@@ -223,30 +227,16 @@ pub(super) fn located(
 }
 
 /// The bytes of one character or byte of a text.
-pub(super) struct Unit {
-    bytes: [u8; 4],
-    length: usize,
-}
+pub(super) type Unit = SmallVec<[u8; 4]>;
 
-impl Unit {
-    fn of_byte(byte: u8) -> Self {
-        Self { bytes: [byte, 0, 0, 0], length: 1 }
-    }
-
-    fn of_char(character: char) -> Self {
-        let mut bytes = [0; 4];
-        let length = character.encode_utf8(&mut bytes).len();
-        Self { bytes, length }
-    }
-
-    pub(super) fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..self.length]
-    }
+fn character(code: u32) -> Unit {
+    let character = char::from_u32(code).unwrap_or('\u{fffd}');
+    Unit::from_slice(character.encode_utf8(&mut [0; 4]).as_bytes())
 }
 
 /// The first byte, or the escape, that a string begins with: its length, and what it means.
 pub(super) fn unit(written: &[u8]) -> (usize, Unit) {
-    let simple = |byte| (2, Unit::of_byte(byte));
+    let simple = |byte| (2, smallvec![byte]);
     match written {
         [b'\\', b'n', ..] => simple(b'\n'),
         [b'\\', b'r', ..] => simple(b'\r'),
@@ -254,25 +244,20 @@ pub(super) fn unit(written: &[u8]) -> (usize, Unit) {
         [b'\\', b'b', ..] => simple(0x8),
         [b'\\', b'f', ..] => simple(0xc),
         [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => simple(*byte),
-        [b'\\', b'u', rest @ ..] => match (code(rest), rest.get(4..)) {
-            (Some(high @ 0xd800..=0xdbff), Some([b'\\', b'u', low @ ..])) => match code(low) {
+        [b'\\', b'u', rest @ ..] => match (hexadecimal(rest), rest.get(4..)) {
+            (Some(high @ 0xd800..=0xdbff), Some([b'\\', b'u', low @ ..])) => match hexadecimal(low)
+            {
                 Some(low @ 0xdc00..=0xdfff) => {
                     let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                    (12, Unit::of_char(char::from_u32(code).unwrap_or('\u{fffd}')))
+                    (12, character(code))
                 }
-                _ => (6, Unit::of_char('\u{fffd}')),
+                _ => (6, character(high)),
             },
-            (Some(code), _) => (6, Unit::of_char(char::from_u32(code).unwrap_or('\u{fffd}'))),
-            (None, _) => (1, Unit::of_byte(b'\\')),
+            (Some(code), _) => (6, character(code)),
+            (None, _) => (1, smallvec![b'\\']),
         },
-        _ => (1, Unit::of_byte(written.first().copied().unwrap_or_default())),
+        _ => (1, smallvec![written.first().copied().unwrap_or_default()]),
     }
-}
-
-/// Four hexadecimal digits.
-fn code(written: &[u8]) -> Option<u32> {
-    let digits = written.get(..4).filter(|it| it.iter().all(u8::is_ascii_hexdigit))?;
-    u32::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ pub(super) fn rewrite(written: &mut [u8], old: &[u8], new: &[u8]) {
     let (mut at, mut decoded) = (0, 0);
     while at < written.len() {
         let (length, before) = unit(&written[at..]);
-        let part = decoded..decoded + before.as_bytes().len();
+        let part = decoded..decoded + before.len();
         if old[part.clone()] != new[part.clone()] {
             write_unit(&mut written[at..at + length], &new[part.clone()]);
         }
