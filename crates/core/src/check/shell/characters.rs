@@ -13,13 +13,7 @@ impl<'t> ShellParser<'t> {
         Some(next)
     }
 
-    pub(super) fn take(&mut self, wanted: char) -> bool {
-        let rest = self.rest.strip_prefix(wanted);
-        self.rest = rest.unwrap_or(self.rest);
-        rest.is_some()
-    }
-
-    pub(super) fn take_text(&mut self, wanted: &str) -> bool {
+    pub(super) fn take(&mut self, wanted: &str) -> bool {
         let rest = self.rest.strip_prefix(wanted);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
@@ -35,7 +29,7 @@ impl<'t> ShellParser<'t> {
     pub(super) fn skip_blanks(&mut self) {
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);
-            if !self.take_text("\\\n") && !self.take_text("\\\r\n") {
+            if !self.take("\\\n") && !self.take("\\\r\n") {
                 return;
             }
         }

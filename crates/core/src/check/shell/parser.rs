@@ -52,7 +52,7 @@ impl<'t> ShellParser<'t> {
 
     pub(super) fn commands(mut self) -> Vec<ShellCommand> {
         let mut commands = self.list(None);
-        while self.take(')') {
+        while self.take(")") {
             commands.extend(self.list(None));
         }
         commands
@@ -119,10 +119,10 @@ impl<'t> ShellParser<'t> {
                 commands.extend(self.command(words));
             }
             commands.append(&mut self.inner);
-            if self.rest.starts_with("||") || !self.take('|') {
+            if self.rest.starts_with("||") || !self.take("|") {
                 break;
             }
-            self.take('&');
+            self.take("&");
             self.rest = self.rest.trim_start();
             if !self.pipes_fail {
                 raise(&mut commands[raised..], ExitShown::Nothing);
@@ -138,15 +138,15 @@ impl<'t> ShellParser<'t> {
     /// What comes next; adds the commands in the texts that a shell reads.
     fn operator(&mut self, commands: &mut Vec<ShellCommand>) -> Next {
         let next = match () {
-            () if self.take_text("&&") => Next::And,
-            () if self.take_text("||") => Next::Or,
-            () if self.take('&') => Next::Background,
-            () if self.take('\n') => {
+            () if self.take("&&") => Next::And,
+            () if self.take("||") => Next::Or,
+            () if self.take("&") => Next::Background,
+            () if self.take("\n") => {
                 self.heredoc_texts(commands);
                 Next::Other
             }
             () => {
-                self.take(';');
+                self.take(";");
                 Next::Other
             }
         };
@@ -172,7 +172,7 @@ impl<'t> ShellParser<'t> {
                     self.rest = &self.rest[end..];
                 }
                 // A function: its body is a command.
-                Some('(') if words.len() == 1 && self.take_text("()") => words.clear(),
+                Some('(') if words.len() == 1 && self.take("()") => words.clear(),
                 Some('(') => {
                     self.next();
                     self.inner_list(')');
@@ -190,20 +190,20 @@ impl<'t> ShellParser<'t> {
     }
 
     fn redirection(&mut self) {
-        let is_heredoc = !self.rest.starts_with("<<<") && self.take_text("<<");
+        let is_heredoc = !self.rest.starts_with("<<<") && self.take("<<");
         if is_heredoc {
-            self.take('-');
+            self.take("-");
             self.skip_blanks();
             let end = self.word().replace('\\', "");
             self.heredocs.push((end, false));
             return;
         }
-        let is_text = self.take_text("<<<");
-        while self.take('<') || self.take('>') {}
-        if self.take('(') {
+        let is_text = self.take("<<<");
+        while self.take("<") || self.take(">") {}
+        if self.take("(") {
             return self.inner_list(')');
         }
-        let _ = self.take('&') || self.take('|');
+        let _ = self.take("&") || self.take("|");
         self.skip_blanks();
         let word = self.word();
         if is_text {
