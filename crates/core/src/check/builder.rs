@@ -49,13 +49,8 @@ impl CheckerBuilder {
     /// # Errors
     ///
     /// When the file cannot be read, or is not JSON.
-    pub fn schema_file(mut self, file: &Path) -> Result<Self, Error> {
-        let origin = file.display().to_string();
-        match read_json(file) {
-            Ok(schema) => self.schema = Some((origin, schema)),
-            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
-        }
-        Ok(self)
+    pub fn schema_file(self, file: &Path) -> Result<Self, Error> {
+        self.schema(file.display().to_string(), read_json(file))
     }
 
     /// A JSON Schema that every event must satisfy, too, as text; `origin` names it in messages.
@@ -63,9 +58,12 @@ impl CheckerBuilder {
     /// # Errors
     ///
     /// When the text is not JSON.
-    pub fn schema_text(mut self, origin: &str, text: &str) -> Result<Self, Error> {
-        let origin = origin.to_owned();
-        match parse_json(text) {
+    pub fn schema_text(self, origin: &str, text: &str) -> Result<Self, Error> {
+        self.schema(origin.to_owned(), parse_json(text))
+    }
+
+    fn schema(mut self, origin: String, schema: Result<Value, String>) -> Result<Self, Error> {
+        match schema {
             Ok(schema) => self.schema = Some((origin, schema)),
             Err(message) => return Err(Error::Schema { stream: None, origin, message }),
         }
