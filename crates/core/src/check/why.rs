@@ -75,23 +75,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::check::end_of_run::{LastLine, StopReason, StreamEnd};
+    use crate::check::end_of_run::{StopReason, StreamEnd};
+    use crate::check::tests::end::{BAD, GOOD, OPEN, exited, stopped};
     use crate::check::tests::{agent_with, profile};
-    use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
-
-    const GOOD: StreamEnd = StreamEnd {
-        has_events: true,
-        needs_terminal: true,
-        terminal: TerminalState::Came,
-        reported_outcome: Some(RunOutcome::Success),
-        text_says_failed: false,
-        has_fatal_error: false,
-        is_midway: false,
-        last_line: LastLine::Whole,
-    };
-    const BAD: StreamEnd = StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..GOOD };
-    const OPEN: StreamEnd =
-        StreamEnd { terminal: TerminalState::Missing, reported_outcome: None, ..GOOD };
+    use crate::profile::{ExitCodes, ExitStatus};
 
     fn decided(
         stream: StreamEnd,
@@ -110,10 +97,6 @@ mod tests {
         Why::decide(&EndOfRun::decide(stream, exit, status), facts, exit, &profile(agent))
     }
 
-    fn exited(code: u8) -> ProducerExit {
-        ExitStatus::Code(code).into()
-    }
-
     fn wrote(lines: &[&str]) -> ProducerExit {
         let stderr = Some(lines.iter().map(|&line| line.to_owned()).collect());
         ProducerExit { stderr, ..exited(1) }
@@ -123,7 +106,6 @@ mod tests {
     fn the_stream_comes_before_the_status() {
         let listed = r#"{ "reason": { "2": "auth", "130": "billing", "137": "killed" } }"#;
         let interrupted = ProducerExit { was_interrupted: true, ..exited(130) };
-        let stopped = |stop| ProducerExit { stop: Some(stop), ..ExitStatus::Signal(15).into() };
         let limit = Duration::from_secs(1);
         let none = || ProducerExit::default();
         for (stream, exit, codes, said, reason) in [

@@ -78,13 +78,7 @@ mod tests {
     use crate::stream::{each_block, parse_line};
 
     fn framing(stream: &[u8]) -> Framing {
-        let mut framing = Framing::Unseen;
-        each_block(stream, usize::MAX, 1_000, |block| {
-            for line in block {
-                framing = framing.observe(&line, parse_line(&line).is_ok());
-            }
-        });
-        framing.finish()
+        steps(Framing::Unseen, stream).last().map_or(Framing::Unseen, |last| last.finish())
     }
 
     #[test]
@@ -124,9 +118,9 @@ mod tests {
     }
 
     /// What is known after each line; `is_event` is what the parser says of it.
-    fn steps(first: Framing, stream: &str) -> Vec<Framing> {
+    fn steps(first: Framing, stream: &[u8]) -> Vec<Framing> {
         let (mut framing, mut steps) = (first, Vec::new());
-        each_block(stream.as_bytes(), usize::MAX, 1_000, |block| {
+        each_block(stream, usize::MAX, 1_000, |block| {
             for line in block {
                 framing = framing.observe(&line, parse_line(&line).is_ok());
                 steps.push(framing);
@@ -173,20 +167,21 @@ mod tests {
             ("{\n\"a\": 1,\n", &[suspect(PrettyPrinted, 1, 0), suspect(PrettyPrinted, 2, 0)]),
         ];
         for (stream, expected) in rows {
-            assert_eq!(steps(Unseen, stream), *expected, "{stream:?}");
+            assert_eq!(steps(Unseen, stream.as_bytes()), *expected, "{stream:?}");
         }
         let rows: &[(&str, &[Framing])] = &[
             ("\n{}\n", &[ArrayWanted, NotNdjson(NoArray)]),
             ("hello\n{}\n", &[NotNdjson(NoArray), NotNdjson(NoArray)]),
         ];
         for (stream, expected) in rows {
-            assert_eq!(steps(ArrayWanted, stream), *expected, "{stream:?}");
+            assert_eq!(steps(ArrayWanted, stream.as_bytes()), *expected, "{stream:?}");
         }
     }
 
     #[test]
     fn a_suspicion_ends_after_some_lines() {
-        let last = |stream: String| steps(Framing::Unseen, &stream).pop().expect("a line");
+        let last =
+            |stream: String| steps(Framing::Unseen, stream.as_bytes()).pop().expect("a line");
         let lines = |count: usize| last("data: {}\n".repeat(count));
         let other = Foreign::ServerSentEvents;
         assert_eq!(lines(FRAMING_LINES_MAX - 1), suspect(other, FRAMING_LINES_MAX - 1, 0));

@@ -8,7 +8,7 @@ use crate::check::end_of_run::{
 };
 use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
 
-const GOOD: StreamEnd = StreamEnd {
+pub(in crate::check) const GOOD: StreamEnd = StreamEnd {
     has_events: true,
     needs_terminal: true,
     terminal: TerminalState::Came,
@@ -19,8 +19,11 @@ const GOOD: StreamEnd = StreamEnd {
     last_line: LastLine::Whole,
 };
 
+pub(in crate::check) const BAD: StreamEnd =
+    StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..GOOD };
+
 /// One without its terminal event.
-const OPEN: StreamEnd =
+pub(in crate::check) const OPEN: StreamEnd =
     StreamEnd { terminal: TerminalState::Missing, reported_outcome: None, ..GOOD };
 
 /// One with which nothing followed an event that may be the last one.
@@ -29,15 +32,11 @@ const PROVISIONAL: StreamEnd = StreamEnd { terminal: TerminalState::Provisional,
 /// One whose agent writes no terminal event.
 const SILENT: StreamEnd = StreamEnd { needs_terminal: false, ..OPEN };
 
-fn bad() -> StreamEnd {
-    StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..GOOD }
-}
-
-fn exited(code: u8) -> ProducerExit {
+pub(in crate::check) fn exited(code: u8) -> ProducerExit {
     ExitStatus::Code(code).into()
 }
 
-fn stopped(stop: StopReason) -> ProducerExit {
+pub(in crate::check) fn stopped(stop: StopReason) -> ProducerExit {
     ProducerExit { stop: Some(stop), ..ProducerExit::from(ExitStatus::Signal(15)) }
 }
 
@@ -59,8 +58,8 @@ fn causes_and_outcomes() {
     for (stream, exit, cause, outcome) in [
         (GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
         (GOOD, exited(0), Cause::Ended, Outcome::Succeeded),
-        (bad(), unknown(), Cause::Ended, Outcome::Failed),
-        (bad(), exited(0), Cause::Ended, Outcome::Failed),
+        (BAD, unknown(), Cause::Ended, Outcome::Failed),
+        (BAD, exited(0), Cause::Ended, Outcome::Failed),
         (GOOD, exited(1), Cause::Failed, Outcome::Failed),
         (OPEN, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
         (OPEN, exited(0), Cause::NoTerminalEvent, Outcome::Truncated),
@@ -95,7 +94,7 @@ fn causes_and_outcomes_by_the_last_line() {
         (Cut, OPEN, unknown(), Cause::CutLine, Outcome::Truncated),
         (Cut, OPEN, exited(2), Cause::Failed, Outcome::Failed),
         (Cut, GOOD, exited(0), Cause::CutLine, Outcome::Succeeded),
-        (Cut, bad(), unknown(), Cause::CutLine, Outcome::Failed),
+        (Cut, BAD, unknown(), Cause::CutLine, Outcome::Failed),
         (Cut, empty, unknown(), Cause::CutLine, Outcome::Truncated),
         (Cut, OPEN, stopped(StopReason::Lingered), Cause::NoTerminalEvent, Outcome::Truncated),
         // What a cut line leaves open is open even where the user allows it.
@@ -123,9 +122,9 @@ fn causes_and_outcomes_of_a_producer_that_was_stopped() {
             Cause::TimedOut,
             Outcome::TimedOut,
         ),
-        (bad(), stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
+        (BAD, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
         (OPEN, stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Truncated),
-        (bad(), stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Failed),
+        (BAD, stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Failed),
         (
             StreamEnd { text_says_failed: true, ..OPEN },
             stopped(StopReason::LimitExceeded),
@@ -150,7 +149,7 @@ fn a_status_in_no_list_of_the_profile_says_nothing() {
         (GOOD, 2, Cause::Failed, true, Some("no key")),
         // It is no success, so the run failed; the stream may say what it likes.
         (GOOD, 7, Cause::Failed, false, None),
-        (bad(), 7, Cause::Failed, false, None),
+        (BAD, 7, Cause::Failed, false, None),
     ] {
         let end = decide(stream, &exited(code), &codes);
         assert_eq!(end.cause, cause, "{code}");
@@ -166,8 +165,8 @@ fn what_the_status_and_the_stream_contradict() {
     for (stream, exit, contradicts, is_silent) in [
         (GOOD, exited(0), false, false),
         (GOOD, exited(1), true, true),
-        (bad(), exited(0), true, false),
-        (bad(), exited(1), false, false),
+        (BAD, exited(0), true, false),
+        (BAD, exited(1), false, false),
         (silent_bad, exited(0), true, false),
         (OPEN, exited(0), false, false),
         (OPEN, exited(1), false, true),
@@ -197,7 +196,7 @@ fn a_contradiction_quotes_both_sides() {
     let says = "the stream says that the run";
     for (stream, exit, line, message, note) in [
         (GOOD, exited(1), Some(7), "succeeded, but the exit status is 1", None),
-        (bad(), exited(0), Some(7), "failed, but the exit status is 0", None),
+        (BAD, exited(0), Some(7), "failed, but the exit status is 0", None),
         (
             GOOD,
             exited(2),
