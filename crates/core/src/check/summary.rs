@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::event::TextSegment;
 use super::note::Note;
 use super::stage::calls::{CallCounts, ToolCall};
-use super::stats::RunStats;
+use super::stats::{RunStats, is_zero};
 use super::unknown::UnknownName;
 use crate::facts::RunFacts;
 use crate::profile::ExitStatus;
@@ -145,11 +145,6 @@ impl StreamSummary {
     pub fn was_tried_again(&self) -> bool {
         self.notes.iter().any(|note| matches!(note, Note::TriedAgain { .. }))
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// In the order of the names.

@@ -168,7 +168,7 @@ impl Command {
         let started = Producer::start(&mut self.inner, false, self.timers, copy, None);
         let failed = |source| Error::Start { program: self.name.clone(), source };
         let (mut producer, source) = started.map_err(failed)?;
-        if let Some((mut stdin, text)) = producer.take_stdin().zip(text.1) {
+        if let Some((mut stdin, text)) = producer.stdin.take().zip(text.1) {
             // A command that does not read must not block us. One that closes it has read enough.
             let write = move || stdin.write_all(text.as_bytes());
             thread::Builder::new().spawn(write).map_err(failed)?;
@@ -176,7 +176,7 @@ impl Command {
         Ok(AgentRun {
             reader: Some(checker.reader(&self.name)),
             name: self.name,
-            stopper: Stopper(producer.watch().clone()),
+            stopper: Stopper(producer.watch.clone()),
             producer: Some(producer),
             source,
             copy: self.stdout,

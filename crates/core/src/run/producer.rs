@@ -53,13 +53,13 @@ pub(super) fn after(time: Instant, limit: Duration) -> Option<Instant> {
 /// What writes a stream: a command, or an unknown process that writes to our standard input.
 #[derive(Debug)]
 pub struct Producer {
-    watch: Watch,
+    pub(super) watch: Watch,
     timers: Timers,
     /// Returns the last lines of standard error.
     stderr: Option<JoinHandle<Vec<String>>>,
     supervisor: JoinHandle<Supervised>,
     /// If it is a pipe.
-    stdin: Option<ChildStdin>,
+    pub(super) stdin: Option<ChildStdin>,
 }
 
 /// The ends of a command's pipes, of those that it has.
@@ -189,14 +189,6 @@ impl Producer {
     /// An output of ours, a writer or an observer, so that the supervisor knows when it blocks us.
     pub fn measured<T>(&self, inner: T) -> Measured<T> {
         Measured { watch: self.watch.clone(), inner }
-    }
-
-    pub(super) fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.stdin.take()
-    }
-
-    pub(super) fn watch(&self) -> &Watch {
-        &self.watch
     }
 
     /// Waits for the end; also returns the signal to end us, if one came.

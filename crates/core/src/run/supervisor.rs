@@ -199,7 +199,7 @@ impl Supervisor {
 
     /// Stops the command, if the user of the library asked for it.
     fn stop_as_asked(&mut self) {
-        let request = self.watch.state().take_stop();
+        let request = self.watch.state().stop.take();
         // Only a user at a terminal is impatient when asking again.
         if request.is_some() && self.interrupted.is_none() {
             self.signal(TERMINATE);
@@ -320,8 +320,9 @@ impl Supervisor {
             if state.waiting || state.stream_end.is_some() {
                 return Some(StopReason::CallTimeout { limit, line });
             }
-            // The check, or our reader, takes the time: the end of the call may have come.
-            state.restart_calls(now);
+            // The check, or our reader, takes the time: the end of the call may have come. What the
+            // calls have used of their time is not known.
+            state.move_calls(|_| now);
         }
         let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;

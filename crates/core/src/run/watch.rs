@@ -54,7 +54,7 @@ pub(super) struct RunState {
     /// Whether a tool may be at work although no call is open: there is no idle timeout.
     pub(super) hides_open_calls: bool,
     /// What the user of the library asked for, until the supervisor does it.
-    stop: Option<StopRequest>,
+    pub(super) stop: Option<StopRequest>,
     timers: Timers,
     open: HashMap<u64, CallAtWork>,
     /// When the time of the calls that have a limit is over, with their numbers.
@@ -72,10 +72,6 @@ impl RunState {
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
         self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
-    }
-
-    pub(super) fn take_stop(&mut self) -> Option<StopRequest> {
-        self.stop.take()
     }
 
     /// The lines that started the open calls, and their age.
@@ -118,12 +114,8 @@ impl RunState {
         true
     }
 
-    /// The check was busy: what the calls have used of their time is not known.
-    pub(super) fn restart_calls(&mut self, now: Instant) {
-        self.move_calls(|_| now);
-    }
-
-    fn move_calls(&mut self, to: impl Fn(Instant) -> Instant) {
+    /// Moves the starts of the calls.
+    pub(super) fn move_calls(&mut self, to: impl Fn(Instant) -> Instant) {
         self.open.values_mut().for_each(|call| call.since = to(call.since));
         let ends = self.open.iter();
         let ends = ends.filter_map(|(number, call)| Some((self.call_end(call)?, *number)));
