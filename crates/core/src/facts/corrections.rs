@@ -1,7 +1,7 @@
 //! Calls of which an event says how they ended, whatever their completions say.
 
 use super::reader::{Rare, call_id};
-use super::tag_rules::TagRules;
+use super::tag_rules::{TagRules, holding};
 use super::{Call, ToolKey};
 use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
@@ -13,8 +13,7 @@ pub(super) fn corrections<'e>(
     root: JsonRef<'e>,
     rare: &mut Rare<'e>,
 ) {
-    for open in rules.corrections.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.calls.corrections[open.rule];
+    for rule in holding(&rules.corrections, &profile.calls.corrections, root) {
         let calls = rule.of.objects(root).filter_map(|scope| corrected(scope, &rule.id));
         let corrected: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
         if !corrected.is_empty() {

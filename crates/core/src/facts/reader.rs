@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::corrections::corrections;
 use super::session::{directory, order, time, unavailable};
-use super::tag_rules::{OpenRule, TagCache, TagRules};
+use super::tag_rules::{OpenRule, TagCache, TagRules, holding};
 use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
 use super::{
     BoundedId, Call, Marks, RareFacts, ReportedDefect, Restart, RunEnd, TagStatus, TextKind,
@@ -107,16 +107,14 @@ impl FactReader {
 }
 
 fn restart(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Option<Restart> {
-    let open = rules.session_restart.iter().find(|open| open.when.hold(root))?;
-    let rule = &profile.session.may_repeat_after[open.rule];
+    let rule = holding(&rules.session_restart, &profile.session.may_repeat_after, root).next()?;
     Some(Restart { has_new_id: rule.new_id, is_turn: rule.new_turn })
 }
 
 /// False if the event is half of a call and has no id.
 fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) -> bool {
     let mut is_complete = true;
-    for open in rules.call_start.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.calls.start[open.rule];
+    for rule in holding(&rules.call_start, &profile.calls.start, root) {
         for scope in rule.of.objects(root) {
             match call(profile, &mut Finder::new(scope), rule) {
                 Some(call) => rare.get_or_insert_default().started.push(call),
@@ -124,8 +122,7 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
             }
         }
     }
-    for open in rules.completion.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.calls.completion[open.rule];
+    for rule in holding(&rules.completion, &profile.calls.completion, root) {
         for scope in rule.of.objects(root) {
             match completed(profile, &mut Finder::new(scope), rule) {
                 Some(completed) => rare.get_or_insert_default().completed.push(completed),
@@ -138,8 +135,8 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
 
 fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
     let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<(BoundedId, bool)> {
-        let rules = open.iter().filter(|open| open.when.hold(root)).map(|open| &all[open.rule]);
         let id = |rule: &BackgroundRule, scope| Some((call_id(scope, &rule.id)?, rule.only_in_run));
+        let rules = holding(open, all, root);
         rules.flat_map(|rule| rule.of.objects(root).filter_map(|it| id(rule, it))).collect()
     };
     let started = ids(&rules.background_start, &profile.calls.background.start);
@@ -152,8 +149,7 @@ fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut
 }
 
 fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    for open in rules.values.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.values[open.rule];
+    for rule in holding(&rules.values, &profile.values, root) {
         let texts = rule.of.objects(root).filter_map(|scope| rule.value.find(scope)?.as_str());
         let unknown = texts.filter(|text| rule.known.iter().all(|known| known != text));
         let unknown: Vec<_> =
@@ -165,8 +161,7 @@ fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rar
 }
 
 fn defects(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    for open in rules.defects.iter().filter(|open| open.when.hold(root)) {
-        let rule = &profile.defects[open.rule];
+    for rule in holding(&rules.defects, &profile.defects, root) {
         let text =
             |path: &Option<Path>| path.as_ref()?.find(root)?.scalar_text().map(Cow::into_owned);
         let Some(name) = rule.rule.find(root).and_then(JsonRef::as_str) else { continue };
@@ -260,25 +255,21 @@ pub(super) fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
 
 /// What the event says about the course of the run.
 fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
-    let error = rules.errors.iter().find(|open| {
-        open.when.hold(root) && profile.end.errors[open.rule].of.objects(root).next().is_some()
-    });
-    if let Some(open) = error {
-        let severity = profile.end.errors[open.rule].severity;
-        rare.get_or_insert_default().error = Some(severity);
+    let mut errors = holding(&rules.errors, &profile.end.errors, root);
+    if let Some(error) = errors.find(|rule| rule.of.objects(root).next().is_some()) {
+        rare.get_or_insert_default().error = Some(error.severity);
     }
-    if let Some(open) = rules.progress.iter().find(|open| open.when.hold(root)) {
-        let progress = profile.end.progress[open.rule].outcome;
-        rare.get_or_insert_default().progress = Some(progress);
+    if let Some(progress) = holding(&rules.progress, &profile.end.progress, root).next() {
+        rare.get_or_insert_default().progress = Some(progress.outcome);
     }
 }
 
 /// Whether the event ends a segment; it may name the group of the texts that follow.
 fn boundary(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) -> bool {
-    let Some(open) = rules.boundaries.iter().find(|open| open.when.hold(root)) else {
+    let Some(rule) = holding(&rules.boundaries, &profile.text.ends_at, root).next() else {
         return false;
     };
-    let paths = &profile.text.ends_at[open.rule].group;
+    let paths = &rule.group;
     if !paths.is_empty() {
         let key =
             group_key(&group(paths, root.into()), |part| part.scalar_text().unwrap_or_default());
@@ -295,10 +286,9 @@ fn texts<'e>(
     rare: &mut Rare<'e>,
 ) -> (Texts<'e>, Option<Chunks<'e>>, bool) {
     let mut texts = Texts::new();
-    let Some(open) = rules.text.iter().find(|open| open.when.hold(root)) else {
+    let Some(rule) = holding(&rules.text, &profile.text.rules, root).next() else {
         return (texts, None, true);
     };
-    let rule = &profile.text.rules[open.rule];
     if rule.final_text.is_some() {
         rare.get_or_insert_default().final_is = rule.final_text;
     }
@@ -344,8 +334,7 @@ fn group<'e>(paths: &[Path], scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>;
 
 fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e ParsedEvent<'_>) -> Option<RunEnd<'e>> {
     let (root, terminal) = (event.root(), &profile.end);
-    let open = rules.terminal.iter().find(|open| open.when.hold(root))?;
-    let rule = &terminal.rules[open.rule];
+    let rule = holding(&rules.terminal, &terminal.rules, root).next()?;
     Some(RunEnd {
         is_terminal: terminal.policy != TerminalPolicy::None,
         is_provisional: rule.provisional,

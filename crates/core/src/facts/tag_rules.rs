@@ -155,6 +155,15 @@ impl TagRules {
     }
 }
 
+/// Those of the rules that hold for the event.
+pub(super) fn holding<'r, R>(
+    open: &'r [OpenRule],
+    rules: &'r [R],
+    root: JsonRef<'r>,
+) -> impl Iterator<Item = &'r R> {
+    open.iter().filter(move |open| open.when.hold(root)).map(|open| &rules[open.rule])
+}
+
 fn open_rules<R>(rules: &[R], open: impl Fn(&R) -> Option<Conditions>) -> Vec<OpenRule> {
     let open = |(rule, it)| open(it).map(|when| OpenRule { when, rule });
     rules.iter().enumerate().filter_map(open).collect()
