@@ -58,13 +58,15 @@ mod stream;
 pub use check::{
     AgentFormat, Answer, Bound, CallCounts, CheckedEvent, Checker, CheckerBuilder, CompletedCall,
     Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
-    Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Notice, Observer,
-    Outcome, Price, ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts,
-    SlowCall, StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall,
-    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
+    Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Observer, Outcome, Price,
+    ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,
+    StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats,
+    UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
-pub use facts::{CommandCounts, NoticeValues, PlanItem, RetryAfter, RunFacts, Server, Usage};
+pub use facts::{
+    CommandCounts, Notice, NoticeValues, PlanItem, RetryAfter, RunFacts, Server, Usage,
+};
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
 pub use profile::{

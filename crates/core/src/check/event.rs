@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::facts::{NoticeValues, PlanItem, Server, Usage};
-use crate::profile::{CallOutcome, NoticeKind};
+use crate::facts::{Notice, PlanItem, Server, Usage};
+use crate::profile::CallOutcome;
 use crate::rules::diagnostic::Diagnostic;
 
 pub use call::{CompletedCall, EventCall};
@@ -217,20 +217,6 @@ pub struct TextSegment<'a> {
     /// Whether deltas have brought the whole text before.
     #[serde(skip)]
     pub came_in_deltas: bool,
-}
-
-/// What a reader of a log wants to see, such as a retry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Notice {
-    /// What it is about.
-    pub kind: NoticeKind,
-    /// What the agent says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// The same in values, where the agent has them.
-    #[serde(flatten)]
-    pub values: NoticeValues,
 }
 
 /// What one message of the model used.

@@ -50,7 +50,7 @@ pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use event::{
-    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage, Notice,
+    CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,
     RunEvents, RunResult, Session, SessionFacts, TextSegment,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::event::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Notice, Session, SessionFacts,
+    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Session, SessionFacts,
     TextSegment,
 };
 use super::stage::calls::CallTable;
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
 use crate::facts::{
-    DetailReader, EventDetails, FactUpdate, Facts, NoticeUpdate, PlanItem, RareFacts, RunFacts,
-    SessionDetail, ThinkingUpdate, whole_number,
+    DetailReader, EventDetails, FactUpdate, Facts, PlanItem, RareFacts, RunFacts, SessionDetail,
+    ThinkingUpdate, whole_number,
 };
 use crate::profile::{ErrorSeverity, Profile, RunFact};
 use crate::stream::Line;
@@ -193,8 +193,8 @@ impl RunModel {
             self.plan.clone_from(&items);
             emitter.emit(EventKind::Plan { items });
         }
-        for NoticeUpdate { kind, detail, values } in details.notices {
-            emitter.emit(EventKind::Notice(Box::new(Notice { kind, detail, values })));
+        for notice in details.notices {
+            emitter.emit(EventKind::Notice(Box::new(notice)));
         }
         for update in details.usage {
             let parent = update.parent.as_deref().and_then(|id| call_table.number(id));

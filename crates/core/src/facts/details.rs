@@ -27,7 +27,7 @@ pub(crate) struct EventDetails<'e> {
     pub(crate) session: Vec<SessionDetail>,
     pub(crate) thinking: ThinkingUpdates<'e>,
     pub(crate) plan: Option<Vec<PlanItem>>,
-    pub(crate) notices: Vec<NoticeUpdate>,
+    pub(crate) notices: Vec<Notice>,
     pub(crate) usage: Vec<UsageUpdate>,
 }
 
@@ -68,12 +68,18 @@ pub struct PlanItem {
     pub state: PlanState,
 }
 
-/// An event that is worth a line in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NoticeUpdate {
-    pub(crate) kind: NoticeKind,
-    pub(crate) detail: Option<String>,
-    pub(crate) values: NoticeValues,
+/// What a reader of a log wants to see, such as a retry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Notice {
+    /// What it is about.
+    pub kind: NoticeKind,
+    /// What the agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The same in values, where the agent has them.
+    #[serde(flatten)]
+    pub values: NoticeValues,
 }
 
 /// What a notice says in values of their own.
@@ -232,12 +238,12 @@ pub(super) fn conditions_beside_thinking(profile: &Profile) -> impl Iterator<Ite
     notices.chain(plans).chain(sessions).chain(usage)
 }
 
-fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<NoticeUpdate> {
+fn notices(profile: &Profile, root: JsonRef<'_>) -> Vec<Notice> {
     let rules = profile.notices.iter().filter(|rule| rule.when.hold(root));
     let notices = rules.flat_map(|rule| {
         rule.of.objects(root).map(|scope| {
             let detail = rule.detail.iter().find_map(|detail| detail.filled(scope));
-            NoticeUpdate { kind: rule.kind, detail, values: values(&rule.values, scope) }
+            Notice { kind: rule.kind, detail, values: values(&rule.values, scope) }
         })
     });
     notices.collect()

@@ -32,8 +32,8 @@ use crate::rules::escape::shown;
 
 pub(crate) use answer_text::AnswerText;
 pub(crate) use bounded_id::BoundedId;
-pub(crate) use details::{DetailReader, EventDetails, NoticeUpdate, SessionDetail};
-pub use details::{NoticeValues, PlanItem, Server};
+pub(crate) use details::{DetailReader, EventDetails, SessionDetail};
+pub use details::{Notice, NoticeValues, PlanItem, Server};
 pub(crate) use message_usage::UsageUpdate;
 pub(crate) use open_half::OpenHalf;
 pub(crate) use reader::FactReader;
