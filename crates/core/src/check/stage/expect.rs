@@ -110,10 +110,7 @@ impl Expected {
     }
 
     fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
-        match &self.question {
-            Question::Calls(pattern) => pattern.judge_output(call),
-            _ => None,
-        }
+        self.calls()?.judge_output(call)
     }
 
     fn calls(&self) -> Option<&CallPattern> {
@@ -156,7 +153,7 @@ fn compiled(pattern: &str) -> Result<LazyRegex, String> {
 /// Follows the calls and the answer. Of a call it keeps answers, and no text.
 #[derive(Debug)]
 pub(crate) struct ExpectCheck<'c> {
-    expected: Vec<(&'c Expected, Asked<'c>)>,
+    expected: Vec<(&'c Expected, Tallies)>,
     /// The answer so far, if something is expected of it.
     answer: Option<Answer>,
     open: BTreeMap<u64, SeenCall>,
@@ -172,24 +169,12 @@ pub(crate) struct ExpectCheck<'c> {
     directory: Option<String>,
 }
 
-/// A question, and what the stream has answered until now.
-#[derive(Debug)]
-enum Asked<'c> {
-    Answer(&'c AnswerPattern),
-    Calls(&'c CallPattern, CallTally),
-    Writes(&'c WritePattern, Tally),
-    Start(&'c StartPattern, StartTally),
-}
-
-impl<'c> From<&'c Question> for Asked<'c> {
-    fn from(question: &'c Question) -> Self {
-        match question {
-            Question::Answer(pattern) => Self::Answer(pattern),
-            Question::Calls(pattern) => Self::Calls(pattern, CallTally::default()),
-            Question::Writes(pattern) => Self::Writes(pattern, Tally::default()),
-            Question::Start(pattern) => Self::Start(pattern, StartTally::default()),
-        }
-    }
+/// What the stream has answered until now; only the tally of the question's kind counts.
+#[derive(Debug, Default)]
+struct Tallies {
+    calls: CallTally,
+    writes: Tally,
+    start: StartTally,
 }
 
 impl<'c> ExpectCheck<'c> {
@@ -200,7 +185,7 @@ impl<'c> ExpectCheck<'c> {
             clock: 0,
             kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
             compares_paths: patterns().any(CallPattern::compares_paths),
-            expected: expected.iter().map(|it| (it, Asked::from(&it.question))).collect(),
+            expected: expected.iter().map(|it| (it, Tallies::default())).collect(),
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
             ended: VecDeque::new(),
@@ -225,16 +210,15 @@ impl<'c> ExpectCheck<'c> {
 
     fn start(&mut self, event: &Event<'_>) {
         let line = event.at.line.unwrap_or_default();
-        for (_, asked) in &mut self.expected {
-            if let Asked::Start(pattern, tally) = asked {
-                pattern.observe(&event.kind, line, tally);
+        for (expected, tallies) in &mut self.expected {
+            if let Question::Start(pattern) = &expected.question {
+                pattern.observe(&event.kind, line, &mut tallies.start);
             }
         }
     }
 
     pub(crate) fn starts_wrong(&self) -> bool {
-        let mut asked = self.expected.iter().map(|(_, asked)| asked);
-        asked.any(|it| matches!(it, Asked::Start(_, tally) if StartPattern::is_broken(tally)))
+        self.expected.iter().any(|(_, tallies)| tallies.start.is_broken())
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -317,11 +301,15 @@ impl<'c> ExpectCheck<'c> {
 
     fn count(&mut self, call: &SeenCall) {
         let Self { expected, kinds, .. } = self;
-        for (number, (_, asked)) in expected.iter_mut().enumerate() {
-            match asked {
-                Asked::Calls(pattern, tally) => pattern.count((call, number), kinds, tally),
-                Asked::Writes(_, tally) => WritePattern::count(call, call.shown(number), tally),
-                Asked::Answer(_) | Asked::Start(..) => {}
+        for (number, (expected, tallies)) in expected.iter_mut().enumerate() {
+            match &expected.question {
+                Question::Calls(pattern) => {
+                    pattern.count((call, number), kinds, &mut tallies.calls);
+                }
+                Question::Writes(_) => {
+                    WritePattern::count(call, call.shown(number), &mut tallies.writes);
+                }
+                Question::Answer(_) | Question::Start(_) => {}
             }
         }
         kinds.count(call);
@@ -338,14 +326,14 @@ impl<'c> ExpectCheck<'c> {
             self.count(&call);
         }
         let context = Context { untracked_calls: total.saturating_sub(self.seen), ..context };
-        for (expected, asked) in &self.expected {
-            let answers = match asked {
-                Asked::Calls(pattern, tally) => pattern.answers(tally, context),
-                Asked::Writes(pattern, tally) => vec![pattern.answer(tally, context)],
-                Asked::Start(pattern, tally) => {
-                    pattern.answer(tally, context).into_iter().collect()
+        for (expected, tallies) in &self.expected {
+            let answers = match &expected.question {
+                Question::Calls(pattern) => pattern.answers(&tallies.calls, context),
+                Question::Writes(pattern) => vec![pattern.answer(&tallies.writes, context)],
+                Question::Start(pattern) => {
+                    pattern.answer(&tallies.start, context).into_iter().collect()
                 }
-                Asked::Answer(pattern) => {
+                Question::Answer(pattern) => {
                     let answer = self.answer.as_ref();
                     let answer = answer.and_then(|it| pattern.answer(it, facts, context));
                     answer.into_iter().collect()

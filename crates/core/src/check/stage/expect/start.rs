@@ -170,11 +170,6 @@ impl StartPattern {
         let doubt = is_clipped.then(|| format!("only {SESSION_LIST_MAX} of them are known"));
         Some(Answered { truth, fact, question: None, tally: lines, doubt })
     }
-
-    /// Whether something is wrong that no later event can make good.
-    pub(super) fn is_broken(tally: &StartTally) -> bool {
-        tally.fault.is_some()
-    }
 }
 
 /// Whether a list of this length may go on.
@@ -183,6 +178,11 @@ fn is_clipped(length: usize) -> bool {
 }
 
 impl StartTally {
+    /// Whether something is wrong that no later event can make good.
+    pub(super) fn is_broken(&self) -> bool {
+        self.fault.is_some()
+    }
+
     /// Whether a server with such a name is available, as it was listed last.
     fn has_server(&self, glob: &NameGlob) -> Truth {
         let named = self.servers.values().filter(|it| glob.is_for(&it.name));
