@@ -89,6 +89,12 @@ pub enum Error {
     },
 }
 
+impl Error {
+    pub(crate) fn schema(origin: &str, message: String) -> Self {
+        Self::Schema { stream: None, origin: origin.to_owned(), message }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -88,11 +88,7 @@ pub fn events_schema(profile: &str) -> Result<Value, Error> {
 /// When it cannot be read, or is no schema; says what is wrong.
 pub fn read_schema(file: &Path) -> Result<Value, String> {
     let json = crate::profile::read_json(file)?;
-    match Schema::compile(&file.display().to_string(), &json) {
-        Ok(_) => Ok(json),
-        Err(Error::Schema { message, .. }) => Err(message),
-        Err(error) => Err(error.to_string()),
-    }
+    Schema::compile(&file.display().to_string(), &json).map(|_| json)
 }
 
 /// What is wrong with a regular expression, if anything is.
@@ -139,7 +135,8 @@ pub fn each_event(
 /// When the schema cannot be used.
 pub fn satisfies(schema: &str, value: &str) -> Result<bool, Error> {
     let parse = |text| serde_json::from_str(text).unwrap_or_default();
-    let schema = Schema::compile("test", &parse(schema))?;
+    let schema = Schema::compile("test", &parse(schema));
+    let schema = schema.map_err(|message| Error::schema("test", message))?;
     let value = ParsedJson::Tree(parse(value));
     schema.violations(&value).map(|found| found.is_empty())
 }

@@ -65,7 +65,7 @@ impl CheckerBuilder {
     fn schema(mut self, origin: String, schema: Result<Value, String>) -> Result<Self, Error> {
         match schema {
             Ok(schema) => self.schema = Some((origin, schema)),
-            Err(message) => return Err(Error::Schema { stream: None, origin, message }),
+            Err(message) => return Err(Error::schema(&origin, message)),
         }
         Ok(self)
     }

@@ -101,9 +101,9 @@ impl Contract {
         shared: &Arc<Shared>,
     ) -> Result<Self, Error> {
         let part = |pointer: &str, reference: &str| match &schema {
-            Some(schema) => schema.part(reference).map(Some).map_err(|error| Error::Profile {
+            Some(schema) => schema.part(reference).map(Some).map_err(|message| Error::Profile {
                 origin: profile.name.clone(),
-                message: format!("{pointer}: {error}"),
+                message: format!("{pointer}: {}", Error::schema(schema.origin(), message)),
             }),
             None => Ok(None),
         };
@@ -200,7 +200,9 @@ impl Contracts {
         user_schema: Option<(&str, &Value)>,
         options: Options,
     ) -> Result<Self, Error> {
-        let compiled = user_schema.map(|(origin, schema)| Schema::compile(origin, schema));
+        let compiled = user_schema.map(|(origin, schema)| {
+            Schema::compile(origin, schema).map_err(|message| Error::schema(origin, message))
+        });
         let shared = Arc::new(Shared { options, user_schema: compiled.transpose()? });
         let named = profile.map(|profile| profile.load()).transpose()?;
         let named = named.map(|profile| Contract::load(profile, &shared)).transpose()?;

@@ -92,8 +92,8 @@ impl Violation {
 }
 
 impl Schema {
-    /// Compiles a user's schema; `origin` names it in messages.
-    pub(crate) fn compile(origin: &str, schema: &Value) -> Result<Self, Error> {
+    /// Compiles a user's schema; `origin` names it in messages. The error says what is wrong.
+    pub(crate) fn compile(origin: &str, schema: &Value) -> Result<Self, String> {
         Self::new(origin, Arc::new(Document::given(schema.clone())), None).compiled()
     }
 
@@ -104,7 +104,7 @@ impl Schema {
     }
 
     /// The definition that `reference` names, such as `#/$defs/result`.
-    pub(crate) fn part(&self, reference: &str) -> Result<Self, Error> {
+    pub(crate) fn part(&self, reference: &str) -> Result<Self, String> {
         let part = Self::new(&self.origin, Arc::clone(&self.document), Some(reference.to_owned()));
         if self.is_built_in() { Ok(part) } else { part.compiled() }
     }

@@ -109,10 +109,7 @@ impl Profile {
 impl SchemaSource {
     fn load(self, name: &str) -> Result<Option<Schema>, Error> {
         let compiled = |place: String, of: &str, schema: Result<Value, String>| {
-            let schema = schema.and_then(|schema| match Schema::compile(name, &schema) {
-                Err(Error::Schema { message, .. }) => Err(message),
-                compiled => compiled.map_err(|error| error.to_string()),
-            });
+            let schema = schema.and_then(|schema| Schema::compile(name, &schema));
             schema.map(Some).map_err(|message| refused(of, format!("{place}: {message}")))
         };
         match self {

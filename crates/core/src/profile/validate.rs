@@ -47,10 +47,9 @@ pub(super) fn faults(profile: &Value) -> Vec<Fault> {
 
 fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
     let language: Value = serde_json::from_str(LANGUAGE).map_err(|error| error.to_string())?;
-    let schema = Schema::compile("the profile language", &language);
-    let violations = schema
-        .and_then(|schema| schema.violations(&ParsedJson::Tree(profile.clone())))
-        .map_err(|error| error.to_string())?;
+    let schema = Schema::compile("the profile language", &language)?;
+    let violations = schema.violations(&ParsedJson::Tree(profile.clone()));
+    let violations = violations.map_err(|error| error.to_string())?;
     let fault = |violation: Violation| {
         let message = match similar_key(&language, &violation) {
             Some(key) => format!("{}; a similar one is {key}", violation.message),

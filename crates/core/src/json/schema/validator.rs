@@ -30,8 +30,8 @@ impl Document {
 
 impl Schema {
     /// Compiles the schema now, so that a mistake in it is known.
-    pub(super) fn compiled(self) -> Result<Self, Error> {
-        let validator = self.build().map_err(|error| rejected(&self.origin, &error))?;
+    pub(super) fn compiled(self) -> Result<Self, String> {
+        let validator = self.build().map_err(|error| rejected(&error))?;
         let _ = self.validator.set(validator);
         Ok(self)
     }
@@ -85,7 +85,7 @@ impl Schema {
             ValidationErrorKind::BacktrackLimitExceeded { .. }
             | ValidationErrorKind::RegexEngineFailure { .. } => {
                 let message = format!("{}: {}", error.evaluation_path(), error.masked());
-                return Err(Error::Schema { stream: None, origin: self.origin.clone(), message });
+                return Err(Error::schema(&self.origin, message));
             }
             _ => {}
         }
@@ -135,22 +135,20 @@ fn violations(error: &ValidationError<'_>) -> Vec<Violation> {
     }
 }
 
-fn rejected(origin: &str, error: &ValidationError<'_>) -> Error {
-    if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
-        let message = match error.kind() {
-            ValidationErrorKind::Referencing(ReferencingError::PointerToNowhere { pointer }) => {
-                format!("the reference {pointer} leads nowhere")
+fn rejected(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::Referencing(ReferencingError::PointerToNowhere { pointer }) => {
+            format!("the reference {pointer} leads nowhere")
+        }
+        ValidationErrorKind::Referencing(_) => "external references are not supported".to_owned(),
+        _ => {
+            let wording = wording(&error.masked().to_string());
+            match error.instance_path().as_str() {
+                "" => wording,
+                pointer => format!("{wording} at {pointer}"),
             }
-            _ => "external references are not supported".to_owned(),
-        };
-        return Error::Schema { stream: None, origin: origin.to_owned(), message };
+        }
     }
-    let at = match error.instance_path().as_str() {
-        "" => String::new(),
-        pointer => format!(" at {pointer}"),
-    };
-    let message = format!("{}{at}", wording(&error.masked().to_string()));
-    Error::Schema { stream: None, origin: origin.to_owned(), message }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::compiled;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::answer::Answer;
-use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::json::{ParsedJson, Schema};
 use crate::profile::pattern::LazyRegex;
@@ -26,11 +25,7 @@ impl AnswerPattern {
     /// `schema` is JSON text.
     pub(super) fn satisfies(place: &str, schema: &str) -> Result<Self, String> {
         let json = serde_json::from_str(schema).map_err(|error| error.to_string())?;
-        match Schema::compile(place, &json) {
-            Ok(schema) => Ok(Self::Satisfies(schema)),
-            Err(Error::Schema { message, .. }) => Err(message),
-            Err(error) => Err(error.to_string()),
-        }
+        Schema::compile(place, &json).map(Self::Satisfies)
     }
 
     /// Asked only if the run succeeded.
