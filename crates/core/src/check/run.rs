@@ -94,7 +94,7 @@ impl<'c> Run<'c> {
             let has_place = marks.starts_turn || marks.may_follow_end;
             is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {
-            has_ended && self.session.has_one_id() && is_other == Some(true)
+            has_ended && self.session.rules.id_is_constant && is_other == Some(true)
         };
         self.events > 0 && begins
     }

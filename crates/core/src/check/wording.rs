@@ -36,7 +36,7 @@ impl Wordings {
             done: rule.done.as_deref(),
             failed: rule.failed.as_deref(),
             attempt: rule.attempt.as_deref(),
-            may_have_numbers: rule.may_have_suffix(),
+            may_have_numbers: !rule.suffix.is_empty(),
         })
     }
 }

@@ -89,7 +89,7 @@ impl<K> Shapes<K> {
             let shape = self.known.get(index)?;
             if let Some(end) = shape.compare(text, bytes, &mut self.slots) {
                 self.latest = index;
-                self.budget.refill();
+                self.budget.left = LEARNED_MAX;
                 return Some(end);
             }
             index = if index + 1 < count { index + 1 } else { 0 };
@@ -108,7 +108,7 @@ impl<K> Shapes<K> {
 
     /// Whether it may pay to learn one more shape.
     pub(crate) fn has_budget(&self) -> bool {
-        self.budget.is_left()
+        self.budget.left > 0
     }
 
     /// The values of a line that may differ in others of its shape, if the line is short enough and
@@ -155,17 +155,6 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Something that was learned was of use.
-    #[inline]
-    fn refill(&mut self) {
-        self.left = LEARNED_MAX;
-    }
-
-    /// Whether [`Budget::spend`] says yes next.
-    fn is_left(&self) -> bool {
-        self.left > 0
-    }
-
     /// Whether to learn once more; when the budget is used up, only now and then.
     fn spend(&mut self) -> bool {
         if self.left > 0 {

@@ -37,8 +37,9 @@ pub(crate) struct ActionRule {
     pub path: bool,
     #[serde(default)]
     detail: Vec<Template>,
+    /// From the result, shown after the detail.
     #[serde(default)]
-    suffix: Vec<Template>,
+    pub suffix: Vec<Template>,
     /// The files of a call that writes or deletes several.
     #[serde(default)]
     files: Vec<FilesAt>,
@@ -188,14 +189,5 @@ impl ActionRule {
         let is_deletion = |line: &str| line.trim_start().starts_with(PATCH_DELETION);
         let mut patches = self.files.iter().filter(|at| at.patch).flat_map(|at| at.texts(call));
         patches.any(|patch| patch.lines().any(is_deletion))
-    }
-
-    pub(crate) fn may_have_suffix(&self) -> bool {
-        !self.suffix.is_empty()
-    }
-
-    /// From the result, shown after the detail.
-    pub(crate) fn suffixes(&self, call: Scope<'_>) -> Vec<String> {
-        self.suffix.iter().filter_map(|suffix| suffix.filled(call)).collect()
     }
 }

@@ -37,8 +37,8 @@ pub(crate) struct CallRules {
     /// Where the exit status of a command is, in its completion; the first that is present.
     exit_code: Vec<ExitCodeAt>,
     /// Where its standard output and its standard error are, apart from each other.
-    stdout: Vec<Path>,
-    stderr: Vec<Path>,
+    pub stdout: Vec<Path>,
+    pub stderr: Vec<Path>,
     /// Where its completion says what it changed; the first rule that finds a change is used.
     changes: Vec<ChangeRule>,
     /// Where its completion has images and other binary content; all rules apply.
@@ -89,14 +89,6 @@ impl CallRules {
 
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
         self.exit_code.iter().find_map(|place| place.find(half))
-    }
-
-    pub(crate) fn stdout<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
-        self.stdout.iter().find_map(|path| path.find(half)?.as_str())
-    }
-
-    pub(crate) fn stderr<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
-        self.stderr.iter().find_map(|path| path.find(half)?.as_str())
     }
 
     pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {

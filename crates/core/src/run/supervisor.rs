@@ -181,7 +181,7 @@ impl Supervisor {
         let end = end.map(|_| now + LEADER_TICK);
         let is_over =
             state.terminal_event.is_some() || self.ended.is_some() || self.end.stop.is_some();
-        let call = state.next_call_end().filter(|_| !is_over);
+        let call = state.call_ends.first().map(|(end, _)| *end).filter(|_| !is_over);
         [total, next, call, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
 

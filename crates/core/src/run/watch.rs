@@ -58,7 +58,7 @@ pub(super) struct RunState {
     timers: Timers,
     open: HashMap<u64, CallAtWork>,
     /// When the time of the calls that have a limit is over, with their numbers.
-    call_ends: BTreeSet<(Instant, u64)>,
+    pub(super) call_ends: BTreeSet<(Instant, u64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +81,6 @@ impl RunState {
             calls.map(|it| (it.line, now.saturating_duration_since(it.since))).collect();
         open.sort_unstable();
         open
-    }
-
-    pub(super) fn next_call_end(&self) -> Option<Instant> {
-        self.call_ends.first().map(|(end, _)| *end)
     }
 
     /// Of the calls whose time is over, the line of the first one, and its limit.

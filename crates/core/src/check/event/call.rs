@@ -9,7 +9,7 @@ use crate::check::CallUpdate;
 use crate::check::paths::relative;
 use crate::check::updates::CallStart;
 use crate::facts::whole_number;
-use crate::profile::path::Scope;
+use crate::profile::path::{Path, Scope};
 use crate::profile::{CallKind, CallOutcome, CallRules, FileChange, Media, Profile};
 
 /// A tool call, as far as this event and those before it show it.
@@ -178,12 +178,15 @@ impl<'a> CompletedCall<'a> {
         let Some((rules, half)) = update.completion() else { return self };
         let actions = &profile.calls.actions;
         let numbers = self.call.rule.zip(actions.object(half));
-        let numbers = numbers.map(|(rule, object)| actions.rule(rule).suffixes(object));
+        let numbers = numbers.map(|(rule, object)| {
+            actions.rule(rule).suffix.iter().filter_map(|suffix| suffix.filled(object)).collect()
+        });
+        let text = |paths: &[Path]| paths.iter().find_map(|path| path.find(half)?.as_str());
         let may_have_changed = !(self.outcome == CallOutcome::Failed || self.outcome.is_refusal());
         Self {
             result: rules.results.iter().find_map(|rule| rule.text(half)),
-            stdout: rules.stdout(half),
-            stderr: rules.stderr(half),
+            stdout: text(&rules.stdout),
+            stderr: text(&rules.stderr),
             changes: if may_have_changed { changes(rules, half, directory) } else { Vec::new() },
             media: rules.media(half),
             arguments: update.arguments(),

@@ -14,7 +14,7 @@ pub(super) const ONE_RUN: &str = "one stream is one run";
 
 #[derive(Debug)]
 pub(crate) struct SessionCheck<'p> {
-    rules: &'p SessionRules,
+    pub(crate) rules: &'p SessionRules,
     /// Also observes what comes after the end of the run.
     pub(crate) order: OrderCheck<'p>,
     first_event: Option<(u64, u64)>,
@@ -89,10 +89,6 @@ impl<'p> SessionCheck<'p> {
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
         let latest = self.session.as_ref().map(|(_, id)| id);
         Some(!self.has_new_id && !self.started.as_ref().or(latest)?.is(id?))
-    }
-
-    pub(crate) fn has_one_id(&self) -> bool {
-        self.rules.id_is_constant
     }
 
     pub(crate) fn new_turn(&mut self) {

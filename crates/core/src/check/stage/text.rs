@@ -251,17 +251,12 @@ impl<'p> TextCheck<'p> {
 
     /// Closes the open segment without a whole text.
     fn close(&mut self, updates: &mut TextUpdates<'_>) {
-        if self.deltas > 0 && self.must_close() {
+        if self.deltas > 0 && self.profile.text.deltas == Some(TextDeltas::Closed) {
             let Unfinished { count, line, .. } = self.unfinished;
             let line = if count == 0 { self.first_delta_line } else { line };
             self.unfinished = Unfinished { count: count + 1, line, is_waiting: true };
         }
         self.end_segment(updates);
-    }
-
-    /// Whether a whole text closes deltas, always.
-    fn must_close(&self) -> bool {
-        self.profile.text.deltas == Some(TextDeltas::Closed)
     }
 
     /// The agent gives up the open segment: it is no part of the answer.

@@ -46,7 +46,7 @@ impl<'s> DescribedMembers<'s> {
     ) {
         let length = at.len();
         if value.is_object() {
-            if !self.describes_members() {
+            if self.parts.iter().all(|part| part.get("properties").is_none()) {
                 return;
             }
             for (name, value) in value.members() {
@@ -66,10 +66,6 @@ impl<'s> DescribedMembers<'s> {
             value.items().for_each(|item| elements.unknown(item, at, found));
             at.truncate(length);
         }
-    }
-
-    fn describes_members(&self) -> bool {
-        self.parts.iter().any(|part| part.get("properties").is_some())
     }
 
     fn member(&mut self, name: &str) -> Option<&mut Self> {

@@ -42,7 +42,7 @@ impl CallFillers {
     ) -> Vec<(JsonRef<'e>, Filler)> {
         let asked = rules.arguments(call.scope);
         let arguments = asked.map_or(0, |it| it.value_hash(&self.state));
-        let length = asked.map_or(0, written_length);
+        let length = asked.and_then(JsonRef::source).map_or(0, str::len);
         let key = self.key(&call.id);
         let other = |known: &KnownCall| {
             let is_alike = known.length == length && known.arguments != arguments;
@@ -107,8 +107,4 @@ fn values<'c, 'e>(
     call: &'c Call<'e>,
 ) -> impl Iterator<Item = JsonRef<'e>> + use<'c, 'e> {
     call.must_match.iter().copied().flatten().chain(rules.arguments(call.scope))
-}
-
-fn written_length(value: JsonRef<'_>) -> usize {
-    value.source().map_or(0, str::len)
 }

@@ -35,13 +35,9 @@ impl<'p> CallTable<'p> {
 
     /// Whether a call is open that must not be open where the run ends.
     pub(crate) fn is_unfinished(&self) -> bool {
-        self.must_all_end() && self.untracked_calls.count() > 0
+        let must_all_end = !matches!(self.rules.open_at_end, OpenAtEnd::Allowed);
+        must_all_end && self.untracked_calls.count() > 0
             || self.open.values().any(|open| self.must_end(open))
-    }
-
-    /// Whether calls must have ended of which the tool is not known.
-    fn must_all_end(&self) -> bool {
-        !matches!(self.rules.open_at_end, OpenAtEnd::Allowed)
     }
 
     fn must_end(&self, open: &OpenCall) -> bool {
