@@ -355,7 +355,7 @@ impl<'c> StreamCheck<'c> {
             Ok((contract, ProfileSource::Named))
         } else {
             let authors = detector.finish(self.lines.unread());
-            self.contracts.detected(&self.name, detector.has_events(), &authors)
+            self.contracts.detected(&self.name, detector.has_events, &authors)
         };
         let (contract, source) = chosen?;
         let profile = contract.profile();

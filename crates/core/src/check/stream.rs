@@ -127,7 +127,7 @@ impl<'c> LineLoop<'c> {
                 let facts = recalled.facts(&line);
                 self.lines.recalled(&mut self.findings);
                 if let Some(members) = &mut self.members {
-                    members.count(facts.tag, facts.line, recalled.unknown_members());
+                    members.count(facts.tag, facts.line, recalled.unknown_members);
                 }
                 self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
                 if self.findings.pending.is_empty() {
@@ -338,7 +338,7 @@ impl<'c> LineLoop<'c> {
         notes.extend(lost.map(|line| Note::LineLost { line }));
         notes.extend(self.run.notes(end, exit));
         let names = Note::LimitReached(Bound::Names);
-        if self.members.as_ref().is_some_and(|members| members.names.has_overflowed())
+        if self.members.as_ref().is_some_and(|members| members.names.has_overflowed)
             && !notes.contains(&names)
         {
             notes.push(names);

@@ -66,7 +66,7 @@ impl<'a> Values<'a, Source> for SlotValues<'a> {
 /// A line that has a shape, and its values.
 pub(crate) struct Recalled<'s> {
     template: &'s FactTemplate<'static, Source>,
-    unknown_members: &'s [String],
+    pub(crate) unknown_members: &'s [String],
     values: SlotValues<'s>,
 }
 
@@ -74,11 +74,6 @@ impl<'s> Recalled<'s> {
     #[inline]
     pub(crate) fn marks(&self) -> Marks {
         self.template.marks
-    }
-
-    #[inline]
-    pub(crate) fn unknown_members(&self) -> &'s [String] {
-        self.unknown_members
     }
 
     #[inline]

@@ -36,8 +36,9 @@ pub(crate) struct Detector {
     /// Who may have written the stream: one of these. None if no event shows it.
     authors: Vec<Author<'static>>,
     events: usize,
-    /// Whether one of the events is whole, or follows other text.
-    has_events: bool,
+    /// Whether one of the events is whole, or follows other text. The objects in a broken event are
+    /// not events.
+    pub(crate) has_events: bool,
     /// Bytes read so far.
     at: usize,
     /// No line feed is between `at` and here.
@@ -79,11 +80,6 @@ impl Detector {
         // A line may be as long as the check allows.
         self.is_over |= (bytes.len() - self.at) as u64 >= LINE_BYTES_MAX;
         self.is_over
-    }
-
-    /// The objects in a broken event are not events.
-    pub(crate) fn has_events(&self) -> bool {
-        self.has_events
     }
 
     /// Those of whom nothing shows yet who wrote the stream.

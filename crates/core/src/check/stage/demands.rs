@@ -44,7 +44,7 @@ impl<'c> DemandCheck<'c> {
         if facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);
         }
-        Broken { limit: self.limits.is_exceeded(), start: self.expect.starts_wrong() }
+        Broken { limit: self.limits.is_exceeded, start: self.expect.starts_wrong() }
     }
 
     /// No more events will come; these close what is open.

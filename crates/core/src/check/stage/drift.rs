@@ -105,7 +105,7 @@ impl Drift {
             .collect();
         let events = [&self.events, &self.notices, &self.undocumented];
         let mut lists = events.into_iter().chain([&self.tools, &self.results, &self.values]);
-        let has_overflowed = lists.any(UnknownNames::has_overflowed);
+        let has_overflowed = lists.any(|names| names.has_overflowed);
         notes.extend(has_overflowed.then_some(Note::LimitReached(Bound::Names)));
         notes
     }

@@ -13,7 +13,7 @@ use crate::rules::diagnostic::Diagnostic;
 #[derive(Debug)]
 pub(crate) struct LimitCheck {
     limited: Vec<Limited>,
-    is_exceeded: bool,
+    pub(crate) is_exceeded: bool,
     /// If an estimate counts where the agent reports no cost.
     prices: Option<Arc<Prices>>,
 }
@@ -86,10 +86,6 @@ impl LimitCheck {
                 self.is_exceeded = true;
             }
         }
-    }
-
-    pub(crate) fn is_exceeded(&self) -> bool {
-        self.is_exceeded
     }
 
     /// `shows_calls` says whether this agent's streams have calls;

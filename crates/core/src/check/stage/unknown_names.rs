@@ -12,7 +12,7 @@ pub(crate) struct UnknownNames {
     /// By what the name is of, and the name.
     names: BTreeMap<String, BTreeMap<String, SeenName>>,
     length: usize,
-    has_overflowed: bool,
+    pub(crate) has_overflowed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,10 +38,6 @@ impl UnknownNames {
         }
         self.has_overflowed |= !has_room;
         has_room
-    }
-
-    pub(crate) fn has_overflowed(&self) -> bool {
-        self.has_overflowed
     }
 
     /// The names in their order.

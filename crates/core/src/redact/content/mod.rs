@@ -134,7 +134,7 @@ impl ContentStream {
         let StreamProfile::Detecting(detector) = &mut self.state else { return };
         let chosen = self.contracts.named().or_else(|| {
             let authors = detector.finish(self.lines.unread());
-            self.contracts.detected("", detector.has_events(), &authors).ok().map(|it| it.0)
+            self.contracts.detected("", detector.has_events, &authors).ok().map(|it| it.0)
         });
         self.state = chosen.map_or(StreamProfile::Unknown, |contract| {
             let name = contract.profile().name.clone();
