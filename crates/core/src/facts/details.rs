@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::thinking::{ThinkingBlock, ThinkingUpdates, thinking};
 use super::{Facts, Thought, UsageUpdate, message_usage, time_ms, whole_number};
-use crate::json::JsonRef;
+use crate::json::{JsonRef, pointer};
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
 use crate::profile::{NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt};
@@ -284,7 +284,8 @@ pub(super) fn short(text: &str) -> String {
 /// Whether a rule may apply to events with this tag, however its parts lie at the paths.
 fn may_apply(profile: &Profile, tag: &str) -> bool {
     let paths = &profile.tags.at;
-    let texts: Vec<String> = if tag.is_empty() { Vec::new() } else { decoded(tag) };
+    let parts = if tag.is_empty() { String::new() } else { format!("/{tag}") };
+    let texts: Vec<String> = pointer::tokens(&parts).map(Cow::into_owned).collect();
     let rules = || {
         let thinking = profile.thinking.iter().map(|rule| &rule.when);
         thinking.chain(conditions_beside_thinking(profile))
@@ -298,11 +299,6 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
     };
     let ways = ways(paths.len(), &texts);
     ways.iter().any(|parts| rules().any(|when| holds(parts, when)))
-}
-
-/// The parts of a tag.
-fn decoded(tag: &str) -> Vec<String> {
-    tag.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 /// All ways to put the texts at this many places, in order; the other places are empty.
