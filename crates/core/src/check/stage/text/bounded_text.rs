@@ -56,9 +56,7 @@ impl BoundedText {
     }
 
     pub(super) fn clear(&mut self) {
-        self.kept.clear();
-        self.length = 0;
-        self.beyond = Beyond::default();
+        self.truncate(Mark::default());
     }
 
     pub(super) fn length(&self) -> u64 {
