@@ -196,10 +196,9 @@ impl<'p> EndOfRun<'p> {
             ExitStatus::Signal(signal) => format!("the command was ended by signal {signal}"),
         };
         let message = format!("the stream says that the run {says}, but {found}");
-        let mut diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
-        diagnostic.related_line = terminal_line;
-        diagnostic.note = status.meaning.map(|meaning| format!("the status means: {meaning}"));
-        Some(diagnostic)
+        let diagnostic = Diagnostic::new(Rule::ExitStatusContradictsResult, message);
+        let note = status.meaning.map(|meaning| format!("the status means: {meaning}"));
+        Some(Diagnostic { note, ..diagnostic.related(terminal_line) })
     }
 
     /// What is wrong with the producer, besides its stream. `is_explained` says whether a text says

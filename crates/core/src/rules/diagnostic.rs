@@ -86,8 +86,8 @@ impl Diagnostic {
     }
 
     #[must_use]
-    pub(crate) fn related(mut self, line: u64) -> Self {
-        self.related_line = Some(line);
+    pub(crate) fn related(mut self, line: impl Into<Option<u64>>) -> Self {
+        self.related_line = line.into();
         self
     }
 

@@ -238,11 +238,8 @@ impl<'p> CallTable<'p> {
             return None;
         }
         let message = format!("the completion of {} contradicts itself", name(call, open));
-        let diagnostic = Diagnostic::new(Rule::ContradictoryCompletion, message);
-        Some(match open {
-            Some(open) => diagnostic.related(open.start.line),
-            None => diagnostic,
-        })
+        let start = open.map(|open| open.start.line);
+        Some(Diagnostic::new(Rule::ContradictoryCompletion, message).related(start))
     }
 
     fn complete(&mut self, key: u64, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Effect {

@@ -114,10 +114,8 @@ impl TerminalCheck {
                 let message = "another session starts after the terminal event";
                 Diagnostic::new(rule, message).note(ONE_RUN)
             } else {
-                Diagnostic::new(
-                    rule,
-                    format!("the event {} follows the terminal event", facts.name()),
-                )
+                let message = format!("the event {} follows the terminal event", facts.name());
+                Diagnostic::new(rule, message)
             };
             let diagnostic = diagnostic.related(end.line);
             found.push(diagnostic.at(facts.line, facts.offset));
@@ -275,14 +273,11 @@ impl TerminalCheck {
     /// The line that says that the run failed, and what it is.
     pub(crate) fn failure(&self) -> Option<(u64, FailureSource)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
-        let of_end = |end: TerminalEvent| {
-            let is_last = end.is_provisional;
-            (
-                end.line,
-                if is_last { FailureSource::LastEvent } else { FailureSource::TerminalEvent },
-            )
+        let source = |end: TerminalEvent| {
+            if end.is_provisional { FailureSource::LastEvent } else { FailureSource::TerminalEvent }
         };
-        self.fatal_error.map(|line| (line, FailureSource::Error)).or(end.map(of_end))
+        let of_end = end.map(|end| (end.line, source(end)));
+        self.fatal_error.map(|line| (line, FailureSource::Error)).or(of_end)
     }
 
     pub(crate) fn last_event(&self) -> (u64, u64) {

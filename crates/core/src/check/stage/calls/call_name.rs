@@ -31,6 +31,6 @@ pub(super) fn named(tool: Option<&str>, id: &BoundedId) -> String {
 
 /// `line` is that of the start.
 pub(super) fn denied(name: &str, outcome: CallOutcome, line: Option<u64>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Rule::DeniedCall, format!("{name} was {}", outcome.name()));
-    Diagnostic { related_line: line, ..diagnostic }
+    let message = format!("{name} was {}", outcome.name());
+    Diagnostic::new(Rule::DeniedCall, message).related(line)
 }
