@@ -88,3 +88,8 @@ impl PatternSet {
         }
     }
 }
+
+/// A regular expression that matches this text alone.
+pub(crate) fn escaped(text: &str) -> String {
+    regex::escape(text)
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::detect::DetectRules;
-use super::pattern::{LazyRegex, PatternSet};
+use super::pattern::{LazyRegex, PatternSet, escaped};
 
 /// The texts and patterns with which values of events are compared.
 #[derive(Debug, Default)]
@@ -31,9 +31,7 @@ impl Vocabulary {
         vocabulary.profile(profile, "");
         let detect = DetectRules::built_in();
         vocabulary.texts.extend(detect.texts().map(str::to_owned));
-        detect
-            .beginnings()
-            .for_each(|text| vocabulary.pattern(&format!("^{}", regex::escape(text))));
+        detect.beginnings().for_each(|text| vocabulary.pattern(&format!("^{}", escaped(text))));
         detect.patterns().for_each(|pattern| vocabulary.pattern(pattern));
         schemas.for_each(|schema| vocabulary.schema(schema, ""));
         vocabulary
@@ -43,7 +41,7 @@ impl Vocabulary {
         match value {
             Value::String(text) if key == "matches" => self.pattern(text),
             Value::String(text) if key == "starts_with" => {
-                self.pattern(&format!("^{}", regex::escape(text)));
+                self.pattern(&format!("^{}", escaped(text)));
             }
             Value::String(text) => drop(self.texts.insert(text.clone())),
             Value::Array(items) => items.iter().for_each(|item| self.profile(item, key)),
