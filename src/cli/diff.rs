@@ -38,6 +38,10 @@ fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> 
     let input = stream.ok_or_else(one)??;
     let mut outline = None;
     source.read(&input, true, |read| outline = Some(read));
-    let (_, outline) = outline.ok_or_else(one)??;
+    let (origin, outline): (String, Outline) = outline.ok_or_else(one)??;
+    if outline.events() == 0 {
+        let message = "it has no event".to_owned();
+        return Err(Error::NothingToCheck { origin, message }.into());
+    }
     Ok(outline)
 }

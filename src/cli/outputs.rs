@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::mem;
-use std::path::Path;
 
 use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
@@ -19,7 +17,6 @@ use ndjson_check_formats::{Converter, Form, Written};
 use super::args::{Cli, Color, Target};
 use super::attempts::Attempt;
 use super::error::CliError;
-use super::inputs::STDIN;
 use super::progress::Progress;
 use super::redaction::Redaction;
 use super::reports::{self, OpenReport, has_color};
@@ -78,7 +75,11 @@ impl Outputs {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
         }
-        let reports = reports::open(cli, demands, &progress)?;
+        let shown =
+            |it: &str| redaction.as_ref().map_or_else(|| it.to_owned(), |by| by.of_name(it));
+        let demands: Vec<_> =
+            demands.iter().map(|(demand, name)| (demand.clone(), shown(name))).collect();
+        let reports = reports::open(cli, &demands, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(Target::StreamJson) if !cli.only_valid => {
@@ -91,9 +92,8 @@ impl Outputs {
             None => None,
         };
         let attempt = Attempt::first(&cli.retry);
-        // Last: it empties the file.
         if let Some(path) = &cli.tee {
-            copies.push(tee(&attempt.copy(path))?);
+            copies.push(TeeTarget::of_file(&attempt.copy(path))?);
         }
         Ok(Self {
             reports,
@@ -118,7 +118,7 @@ impl Outputs {
         if let Some(pattern) = &cli.tee {
             // The last one, as it was opened.
             self.copies.pop();
-            self.copies.push(tee(&attempt.copy(pattern))?);
+            self.copies.push(TeeTarget::of_file(&attempt.copy(pattern))?);
         }
         self.attempt = attempt;
         Ok(())
@@ -327,21 +327,6 @@ fn passed_on(command: &[OsString]) -> Option<String> {
 pub(super) fn copied(error: &io::Error) -> io::Error {
     let copy = || io::Error::new(error.kind(), error.to_string());
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
-}
-
-fn tee(path: &Path) -> Result<TeeTarget, CliError> {
-    let name = path.display().to_string();
-    if name == STDIN {
-        let message = "--tee writes to a file; for standard output, use --to stream-json";
-        return Err(CliError::usage(message));
-    }
-    let file = File::create(path).map_err(|error| CliError::output(&name, error))?;
-    if file.is_terminal() {
-        return Err(CliError::usage("--tee would send control characters to a terminal"));
-    }
-    // What is not a regular file may be the log of a CI job.
-    let writer = if path.is_file() { Box::new(file) } else { escape_commands(file) };
-    Ok(TeeTarget::new(&name, writer))
 }
 
 fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversion, CliError> {

@@ -152,7 +152,10 @@ impl Observer for RedactedCopy<'_> {
         if let Some(expectations) = &mut self.expectations
             && is_about_expectation(diagnostic)
         {
-            expectations.push(diagnostic.clone());
+            // The detail is content of the stream.
+            let mut kept = diagnostic.clone();
+            kept.detail = None;
+            expectations.push(kept);
         }
     }
 }
@@ -176,6 +179,7 @@ impl WithOriginalVerdict<'_> {
         let mut diagnostic = diagnostic.clone();
         diagnostic.message = self.of_messages.text(&diagnostic.message);
         diagnostic.note = diagnostic.note.map(|note| self.of_messages.text(&note));
+        diagnostic.detail = diagnostic.detail.map(|detail| self.of_messages.text(&detail));
         self.out.diagnostic(&diagnostic);
     }
 }

@@ -17,8 +17,7 @@ pub(super) enum ReportTarget {
 impl ReportTarget {
     /// `writes_commands` is for a report whose own text is commands of a CI job.
     pub(super) fn file(path: &Path, writes_commands: bool) -> io::Result<Self> {
-        // A symbolic link is followed, not replaced.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = followed(path);
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             // It may be the log of a CI job.
             let file = OpenOptions::new().write(true).open(path)?;
@@ -105,6 +104,12 @@ fn lacks_newline(path: &Path) -> bool {
 /// The error without the name of the temporary file, which says nothing to the user.
 fn without_path(error: &io::Error) -> io::Error {
     error.kind().into()
+}
+
+/// A symbolic link is followed, not replaced, also if its target does not exist yet.
+fn followed(path: &Path) -> PathBuf {
+    let missing = || path.read_link().map(|target| folder(path).join(target));
+    path.canonicalize().or_else(|_| missing()).unwrap_or_else(|_| path.to_owned())
 }
 
 fn folder(path: &Path) -> &Path {

@@ -1,8 +1,14 @@
 //! Copies of every byte that is read, written before the bytes are checked.
 
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal as _, Write};
+use std::path::Path;
 
 use ndjson_check_core::StreamLines;
+
+use super::error::CliError;
+use super::inputs::STDIN;
+use super::workflow_commands::escape_commands;
 
 /// A copy. One that fails gets no more bytes; the stream is still read to its end.
 pub(crate) struct TeeTarget {
@@ -12,11 +18,35 @@ pub(crate) struct TeeTarget {
     /// Where the copy must be lines, whatever the stream is.
     lines: Option<StreamLines>,
     failure: Option<io::Error>,
+    /// The regular file, which has the copy of an earlier run until the stream begins.
+    earlier: Option<File>,
 }
 
 impl TeeTarget {
     pub(crate) fn new(name: &str, writer: Box<dyn Write>) -> Self {
-        Self { name: name.to_owned(), writer, lines: None, failure: None }
+        Self { name: name.to_owned(), writer, lines: None, failure: None, earlier: None }
+    }
+
+    /// A regular file is emptied when the stream begins: if the command cannot be started, the copy
+    /// of the last run stays.
+    pub(crate) fn of_file(path: &Path) -> Result<Self, CliError> {
+        let name = path.display().to_string();
+        if name == STDIN {
+            let message = "--tee writes to a file; for standard output, use --to stream-json";
+            return Err(CliError::usage(message));
+        }
+        let failed = |error| CliError::output(&name, error);
+        let mut options = OpenOptions::new();
+        let file = options.write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        if file.is_terminal() {
+            return Err(CliError::usage("--tee would send control characters to a terminal"));
+        }
+        if path.is_file() {
+            let earlier = Some(file.try_clone().map_err(failed)?);
+            return Ok(Self { earlier, ..Self::new(&name, Box::new(file)) });
+        }
+        // It may be the log of a CI job.
+        Ok(Self::new(&name, escape_commands(file)))
     }
 
     pub(crate) fn with_lines(self, lines: StreamLines) -> Self {
@@ -28,6 +58,9 @@ impl TeeTarget {
     }
 
     pub(crate) fn begin(&mut self) {
+        if let Some(file) = self.earlier.take() {
+            self.failure = file.set_len(0).err();
+        }
         if let Some(lines) = &mut self.lines {
             lines.begin();
         }

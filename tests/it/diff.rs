@@ -134,3 +134,18 @@ fn text_is_shown_escaped() {
         }
     }
 }
+
+/// Goal: two recordings in which nothing was recorded are not the same run.
+#[test]
+fn recordings_without_an_event_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.ndjson");
+    fs::write(&empty, "").unwrap();
+    let empty = empty.to_str().unwrap();
+    for (a, b) in [(empty, empty), (TOOLS, empty), (empty, TOOLS)] {
+        let (printed, code) = diff(&[a, b]);
+        assert_eq!(code, Some(2), "{printed}");
+        let expected = format!("ndjson-check: nothing to check in {empty}: it has no event\n");
+        assert_eq!(printed, expected);
+    }
+}

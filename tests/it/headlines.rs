@@ -213,3 +213,52 @@ fn a_program_reads_from_the_json_report_what_a_call_did() {
         }
     }
 }
+
+/// Goal: an exit status that a shell or `timeout` gives says what went wrong.
+#[test]
+fn the_exit_status_of_a_shell_is_put_in_words() {
+    let cut = b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n";
+    for (status, says) in [
+        ("124", "it timed out (exit status 124)"),
+        ("126", "the command cannot be executed (exit status 126)"),
+        ("127", "the command was not found (exit status 127)"),
+    ] {
+        for stream in [&cut[..], b""] {
+            let report = run_on(&["--exit-status", status, "--profile", "cursor"], stream);
+            assert!(text(&report.stdout).contains(says), "{status}: {}", text(&report.stdout));
+        }
+    }
+}
+
+/// Goal: an exit status is no quotation.
+#[test]
+fn the_heading_of_a_markdown_report_has_the_exit_status_as_text() {
+    let good = std::fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let cut = good.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+    for (status, heading) in
+        [("3", "## ✗ failed with exit status 3\n"), ("137", "## ✗ killed by SIGKILL\n")]
+    {
+        let report = run_on(&["--exit-status", status, "--report", "markdown"], cut);
+        assert!(text(&report.stdout).contains(heading), "{}", text(&report.stdout));
+    }
+}
+
+/// Goal: an unmet expectation says what the call did, in every report, but content that is to be
+/// redacted stays hidden.
+#[test]
+fn an_unmet_expectation_says_what_the_call_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("ndjson-check.toml");
+    std::fs::write(&config, "[expect]\ncalls = [{ kind = \"command\", at-most = 0 }]\n").unwrap();
+    let stream = std::fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let config = config.to_str().unwrap();
+    for report in ["human", "json", "markdown", "junit", "sarif", "github"] {
+        let flags = ["--config", config, "--report", report];
+        let shown = run_on(&flags, &stream);
+        assert!(text(&shown.stdout).contains("npm test -- cart"), "{report}");
+        let redacted = run_on(&[&flags[..], &["--redact", "content"]].concat(), &stream);
+        let redacted = text(&redacted.stdout);
+        assert!(redacted.contains("see lines 4, 12"), "{report}: {redacted}");
+        assert!(!redacted.contains("npm test"), "{report}: {redacted}");
+    }
+}

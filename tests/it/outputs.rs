@@ -235,3 +235,33 @@ fn an_output_that_is_closed_cannot_be_written() {
     }
     assert!(fs::read_to_string(&file).unwrap().contains("\"exit_code\":0"));
 }
+
+/// Goal: a command that cannot be started does not cost the copy of the last run.
+#[test]
+fn a_copy_stays_until_the_next_stream_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("run.ndjson");
+    let tee = format!("$P -q --no-stdin --tee {}", copy.display());
+    for (arguments, code, kept) in [
+        ("missing.ndjson", 2, "the last run\n"),
+        ("-- ./no-such-agent", 127, "the last run\n"),
+        ("-- true", 1, ""),
+    ] {
+        fs::write(&copy, "the last run\n").unwrap();
+        let output = shell(&format!("{tee} {arguments}"));
+        assert_eq!(output.status.code(), Some(code), "{arguments}: {}", text(&output.stderr));
+        assert_eq!(fs::read_to_string(&copy).unwrap(), kept, "{arguments}");
+    }
+}
+
+/// Goal: a report follows a symbolic link whose target does not exist yet.
+#[test]
+fn a_report_goes_where_a_link_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, target) = (folder.path().join("latest.json"), folder.path().join("today.json"));
+    std::os::unix::fs::symlink("today.json", &link).unwrap();
+    let output = shell(&format!("$P -q --report json={} $G", link.display()));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(link.is_symlink());
+    assert!(fs::read_to_string(target).unwrap().contains("\"type\":\"summary\""));
+}

@@ -201,7 +201,13 @@ fn crates_stay_in_their_rooms() {
         ("simdutf8", &["core/stream/"]),
         (
             "smallvec",
-            &["core/facts/", "core/profile/path", "core/check/run_model", "core/check/stage/text"],
+            &[
+                "core/facts/",
+                "core/profile/path",
+                "core/check/run_model",
+                "core/check/stage/text",
+                "core/redact/written",
+            ],
         ),
         ("strsim", &["core/rules/suggest"]),
         ("wide", &["core/json/tape", "core/rules/escape"]),

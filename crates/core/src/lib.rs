@@ -39,9 +39,6 @@
 //!
 //! How the parts work together is described in `docs/architecture.md` of the repository.
 
-#[macro_use]
-mod names;
-
 mod check;
 mod error;
 mod facts;

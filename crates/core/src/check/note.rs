@@ -11,6 +11,7 @@ use crate::limits::{
 };
 use crate::rules::Rule;
 use crate::rules::escape::shown;
+use crate::rules::names::names;
 
 /// Something a reader of the report should know that is not a defect of the stream. Its text is
 /// one sentence without a full stop.

@@ -12,6 +12,7 @@ use super::unknown::UnknownName;
 use crate::facts::RunFacts;
 use crate::profile::ExitStatus;
 use crate::rules::Rule;
+use crate::rules::names::names;
 
 /// Whether a stream keeps its contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Objects, Template};
 use crate::profile::path::{Conditions, Path, Scope};
+use crate::rules::names::names;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

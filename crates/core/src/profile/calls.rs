@@ -13,6 +13,7 @@ use crate::json::{JsonRef, parse_tree};
 use crate::limits::MEDIA_MAX;
 use crate::profile::path::{Conditions, Finder, Path, Scope};
 use crate::profile::pattern::LazyRegex;
+use crate::rules::names::names;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

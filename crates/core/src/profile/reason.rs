@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{ExitStatus, Noise, Profile};
 use crate::profile::path::{Path, Scope};
 use crate::profile::pattern::LazyRegex;
+use crate::rules::names::names;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]

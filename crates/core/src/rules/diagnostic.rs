@@ -35,6 +35,10 @@ pub struct Diagnostic {
     /// The id of the call, or of the background work, that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
+    /// For an unmet expectation: what the first call did that it is about, such as its command or
+    /// its path; its start, if it is long. This is text of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
     /// expectation.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +75,7 @@ impl Diagnostic {
             note: None,
             related_line: None,
             call_id: None,
+            detail: None,
             demand: None,
             location: None,
         }

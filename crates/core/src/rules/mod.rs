@@ -2,11 +2,14 @@
 
 pub(crate) mod diagnostic;
 pub mod escape;
+pub(crate) mod names;
 pub(crate) mod suggest;
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+
+use names::names;
 
 /// How much a diagnostic weighs. An `Error` decides the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -31,6 +31,11 @@ struct OutlinedCall {
 }
 
 impl Outline {
+    /// The events of the run; none if it was not read to its end.
+    pub fn events(&self) -> u64 {
+        self.summary.as_ref().map_or(0, |summary| summary.events)
+    }
+
     /// The calls in the order of their starts, each as one line of text.
     pub(super) fn calls(&self) -> Vec<String> {
         self.calls.iter().map(OutlinedCall::line).collect()

@@ -47,6 +47,7 @@ pub(super) fn alike<'d>(
         let same = |other: &&mut Alike<'_>| {
             other.message == message
                 && other.first.note == it.note
+                && other.first.detail == it.detail
                 && other.first.location == it.location
         };
         match all.iter_mut().find(same) {

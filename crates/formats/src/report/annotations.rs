@@ -12,6 +12,7 @@ use ndjson_check_core::{
 };
 
 use super::alike::{alike, causes};
+use super::call_names::noted;
 use super::headline::SEVERAL_RUNS;
 use super::worst::SeverityCounts;
 use super::{FileOf, FirstFindings, Headline, RunTotals, summary_text};
@@ -92,7 +93,7 @@ impl Annotations {
         for it in alike(shown.into_iter(), calls) {
             let note = match headline {
                 Some(headline) => headline.note_of(it.first),
-                None => it.first.note.as_deref(),
+                None => noted(it.first),
             };
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =

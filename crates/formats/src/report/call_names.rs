@@ -32,3 +32,15 @@ pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
         None => found.message.clone(),
     }
 }
+
+/// The note of a finding, with what the call did that it is about.
+pub(super) fn noted(found: &Diagnostic) -> Option<String> {
+    let Some(detail) = &found.detail else { return found.note.clone() };
+    let detail = visible(detail);
+    let detail = format!("`{}`", clipped(&detail, CALL_BYTES_MAX));
+    Some(match found.note.as_deref() {
+        Some(note) if note.starts_with("see lines ") => format!("{note}; the first is {detail}"),
+        Some(note) => format!("{note}: {detail}"),
+        None => detail,
+    })
+}

@@ -6,7 +6,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::call_names::named;
+use super::call_names::{named, noted};
 use super::duration;
 use super::end_words::{signal, words};
 
@@ -116,10 +116,15 @@ impl Headline {
         in_brackets.or_else(after).unwrap_or(&self.rest)
     }
 
+    /// Whether the rest has no text of the agent or of its stream.
+    pub(super) fn is_plain(&self) -> bool {
+        self.rest.starts_with(" with exit status ") || self.rest.starts_with(" by SIG")
+    }
+
     /// The note of a finding. Text in place of events is no output of something else between them.
-    pub(super) fn note_of<'d>(&self, found: &'d Diagnostic) -> Option<&'d str> {
+    pub(super) fn note_of(&self, found: &Diagnostic) -> Option<String> {
         let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
-        found.note.as_deref().filter(|_| !has_no_event || found.rule != Rule::InvalidJson)
+        noted(found).filter(|_| !has_no_event || found.rule != Rule::InvalidJson)
     }
 
     /// Whether the sentence has this text in it, but for the full stop.
@@ -224,7 +229,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         Note::ExitStatusMeaning(meaning) if meaning != "the run failed" => Some(meaning.clone()),
         _ => None,
     });
-    let known = || words(summary.facts.reason).map(str::to_owned);
+    let known = || of_shell(status).or_else(|| words(summary.facts.reason)).map(str::to_owned);
     let rest = match (stderr.cloned().or_else(known).or(meaning), status) {
         (Some(text), Some(status)) => format!("{} ({status})", after_colon(&text)),
         (Some(text), None) => after_colon(&text),
@@ -232,6 +237,16 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         (None, None) => evidence(summary, found),
     };
     (if rest.is_empty() { "failed, and the stream does not say why" } else { failed }, rest)
+}
+
+/// What the exit status says that a shell, or `timeout`, gives in place of the agent.
+fn of_shell(status: Option<ExitStatus>) -> Option<&'static str> {
+    match status? {
+        ExitStatus::Code(124) => Some("it timed out"),
+        ExitStatus::Code(126) => Some("the command cannot be executed"),
+        ExitStatus::Code(127) => Some("the command was not found"),
+        _ => None,
+    }
 }
 
 /// What shows that the run failed, where nothing says why.

@@ -279,7 +279,7 @@ impl Alike<'_> {
     }
 
     fn note_text(&self, headline: &Headline) -> String {
-        let note = headline.note_of(self.first).map(str::to_owned);
+        let note = headline.note_of(self.first);
         let notes = [self.first.location.as_ref().map(described), note];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }

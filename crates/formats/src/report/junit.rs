@@ -15,7 +15,7 @@ use ndjson_check_core::{
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::call_names::named;
+use super::call_names::{named, noted};
 use super::headline::TRIED_AGAIN;
 use super::worst::SeverityCounts;
 use super::{FirstFindings, Headline, RunTotals, summary_text};
@@ -102,7 +102,7 @@ impl Junit {
                     match found.severity {
                         Severity::Warning => TestResult::Passed(message),
                         Severity::Error => {
-                            let text = line(found, found.note.as_deref(), &summary.tool_calls);
+                            let text = line(found, noted(found), &summary.tool_calls);
                             TestResult::Failed(found.rule.name(), message, text)
                         }
                     }
@@ -170,7 +170,7 @@ fn is_error(found: &Diagnostic) -> bool {
     found.severity == Severity::Error
 }
 
-fn line(found: &Diagnostic, note: Option<&str>, calls: &[ToolCall]) -> String {
+fn line(found: &Diagnostic, note: Option<String>, calls: &[ToolCall]) -> String {
     let place = found.line.map_or(String::new(), |line| format!("line {line}: "));
     let note = note.map_or(String::new(), |note| format!(" ({note})"));
     let (severity, rule) = (found.severity.name(), found.rule);
@@ -220,7 +220,7 @@ impl Output for Junit {
             None => ("ndjson-check".to_owned(), "error"),
         };
         let found = std::mem::take(&mut self.found);
-        let lines: Vec<String> = found.iter().map(|it| line(it, it.note.as_deref(), &[])).collect();
+        let lines: Vec<String> = found.iter().map(|it| line(it, noted(it), &[])).collect();
         let result = TestResult::Broken(valid(message), lines.join("\n"));
         let cases = vec![TestCase { name: case.to_owned(), result }];
         self.suite(out, &Suite { name: suite, cases, ..Suite::default() });

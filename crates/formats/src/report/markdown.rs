@@ -209,7 +209,7 @@ fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
     }
     let _ = write!(row, ": {}", code(&named(found, calls)));
     if let Some(note) = headline.note_of(found) {
-        let _ = write!(row, " ({})", code(note));
+        let _ = write!(row, " ({})", code(&note));
     }
     row
 }
@@ -220,6 +220,8 @@ fn sentence(headline: &Headline) -> String {
     let (detail, retry) = (headline.detail(), &headline.retry);
     match detail.strip_suffix(&**retry).unwrap_or(detail) {
         "" => format!("{mark} {reason}{retry}"),
+        // The words of this program: an exit status, or a signal.
+        detail if headline.is_plain() => format!("{mark} {reason} {detail}{retry}"),
         detail => format!("{mark} {reason}: {}{retry}", code(detail)),
     }
 }

@@ -10,7 +10,7 @@ use ndjson_check_core::{
 };
 use serde_json::{Value, json};
 
-use super::call_names::named;
+use super::call_names::{named, noted};
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
@@ -102,7 +102,7 @@ impl Sarif {
         let occurrence = self.occurrences.entry(hash.clone()).or_default();
         *occurrence += 1;
         let identity = format!("{hash}:{occurrence}");
-        let note = diagnostic.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        let note = noted(diagnostic).map_or(String::new(), |note| format!(" ({note})"));
         let mut result = json!({
             "ruleId": rule.name(),
             "ruleIndex": self.index(rule),

@@ -17,7 +17,7 @@ use super::recording::{
 };
 use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
-use crate::report::call_names::named;
+use crate::report::call_names::{named, noted};
 use crate::report::worst::WorstItems;
 use crate::report::{FirstFindings, Headline};
 
@@ -275,7 +275,7 @@ impl Recorder {
 
     pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.found.add(diagnostic);
-        let note = diagnostic.note.as_ref().map_or(0, String::len);
+        let note = noted(diagnostic).map_or(0, |note| note.len());
         let bytes = 6 * (diagnostic.message.len() + note) + 500;
         // Those that are left out are counted in the summary.
         let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };

@@ -12,6 +12,7 @@ use super::markdown::MarkdownText;
 use super::recording::{EntryKind, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::class;
 use super::words::{OneLine, WithCode, duration, offset, push_text};
+use crate::report::call_names::noted;
 use crate::report::page_url;
 use crate::report::summary_text::grouped;
 
@@ -164,7 +165,7 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
                 strong { (severity) } " "
                 a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
                 (WithCode(&diagnostic.message))
-                @if let Some(note) = &diagnostic.note { " (" (WithCode(note)) ")" }
+                @if let Some(note) = noted(diagnostic) { " (" (WithCode(&note)) ")" }
                 @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
             }
         }

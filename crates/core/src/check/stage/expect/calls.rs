@@ -304,14 +304,14 @@ impl CallPattern {
         let succeeded = call.did_succeed(number);
         let is_met = after.min(before).min(output);
         if !call.was_refused() {
-            tally.tried.add(fits, call.line);
-            tally.met.add(fits.min(is_met), call.line);
+            tally.tried.add_call(fits, call);
+            tally.met.add_call(fits.min(is_met), call);
             if let Some(kind) = requires {
                 let is_unprepared = kinds.has_same_path(kind, call).negated();
-                tally.unprepared.add(fits.min(is_unprepared), call.line);
+                tally.unprepared.add_call(fits.min(is_unprepared), call);
             }
         }
-        tally.succeeded.add(fits.min(is_met).min(succeeded), call.line);
+        tally.succeeded.add_call(fits.min(is_met).min(succeeded), call);
         let is_good = is_met.min(succeeded);
         let last = match fits {
             Truth::Yes => is_good,

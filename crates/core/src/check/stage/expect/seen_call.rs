@@ -7,7 +7,9 @@ use crate::check::globs::NameGlob;
 use crate::check::paths::{ResolvedPath, resolved};
 use crate::check::shell::{ExitShown, ShellRun};
 use crate::check::{CompletedCall, EventCall};
+use crate::limits::ROW_DETAIL_BYTES_MAX;
 use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
+use crate::rules::escape::clipped;
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.
@@ -53,6 +55,8 @@ pub(super) struct SeenCall {
     /// Whether it has deleted a file among others.
     deletes: bool,
     tool: Box<str>,
+    /// What it does, such as its command or path; its start, if it is long.
+    pub(super) detail: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
     /// enough. The text itself may be long, and is not kept.
     shown: Vec<Option<ShownText>>,
@@ -73,6 +77,7 @@ impl SeenCall {
             kind: None,
             deletes: false,
             tool: Box::default(),
+            detail: Box::default(),
             shown: Vec::new(),
             output: Vec::new(),
         }
@@ -86,6 +91,9 @@ impl SeenCall {
     ) {
         self.kind = call.kind;
         self.tool = call.tool.as_deref().unwrap_or_default().into();
+        if let Some(detail) = call.detail.as_deref().filter(|detail| !detail.is_empty()) {
+            self.detail = clipped(detail, ROW_DETAIL_BYTES_MAX).into();
+        }
         let (_, changes) = values;
         let is_deletion = |change: &FileChange| change.kind == Some(ChangeKind::Deleted);
         self.deletes |= call.deletes || changes.iter().any(is_deletion);

@@ -1,5 +1,7 @@
 //! What a stream shows of a question.
 
+use super::seen_call::SeenCall;
+
 /// From "it is not so" to "it is so". The least of several is whether all are so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Truth {
@@ -35,6 +37,8 @@ pub(super) struct Tally {
     pub(super) lines: Vec<u64>,
     /// The first lines of the others.
     pub(super) unsure_lines: Vec<u64>,
+    /// What the first sure one did, if an event shows it.
+    pub(super) detail: Box<str>,
 }
 
 const LINES_NAMED_MAX: usize = 10;
@@ -52,6 +56,13 @@ impl Tally {
         }
     }
 
+    pub(super) fn add_call(&mut self, truth: Truth, call: &SeenCall) {
+        if truth == Truth::Yes && self.sure == 0 {
+            self.detail = call.detail.clone();
+        }
+        self.add(truth, call.line);
+    }
+
     /// Those that were counted do not belong to them, if this is so.
     pub(super) fn spoil(&mut self, is_so: Truth) {
         match is_so {
@@ -59,6 +70,7 @@ impl Tally {
             Truth::Yes => *self = Self::default(),
             Truth::Unknown => {
                 self.unsure += std::mem::take(&mut self.sure);
+                self.detail = Box::default();
                 self.unsure_lines.append(&mut self.lines);
                 self.unsure_lines.sort_unstable();
                 self.unsure_lines.truncate(LINES_NAMED_MAX);

@@ -75,6 +75,8 @@ pub(super) fn diagnostic(
             (Rule::ExpectationUnobservable, message, note)
         }
     };
+    let detail = Some(tally.detail.into())
+        .filter(|it: &String| rule == Rule::ExpectationFailed && !it.is_empty());
     let diagnostic = Diagnostic::new(rule, format!("{message} ({place})")).of_demand(place);
-    Some(Diagnostic { note, ..diagnostic })
+    Some(Diagnostic { note, detail, ..diagnostic })
 }

@@ -45,7 +45,7 @@ impl WritePattern {
     pub(super) fn count(call: &SeenCall, shown: Truth, broken: &mut Tally) {
         let writes = call.is_of(CallKind::Write).max(call.is_of(CallKind::Delete));
         if !call.was_refused() {
-            broken.add(writes.min(shown), call.line);
+            broken.add_call(writes.min(shown), call);
         }
     }
 

@@ -19,3 +19,5 @@ macro_rules! names {
         names!($type { $($variant $name)+ });
     };
 }
+
+pub(crate) use names;
