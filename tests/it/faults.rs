@@ -83,6 +83,16 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "1:17: `runs` cannot match: single spaces separate words, and none is at an end",
     ),
     (
+        "expect.calls = [{ runs = 'curl .*\\|\\s*(ba)?sh', at-most = 0 }]",
+        "1:17: `runs` cannot match: it sees each command of a line by itself, without quotes and \
+         variables; for the whole line, use `matches`",
+    ),
+    (
+        "expect.calls = [{ runs = \"CI=1 npm publish\", at-most = 0 }]",
+        "1:17: `runs` cannot match: it sees each command of a line by itself, without quotes and \
+         variables; for the whole line, use `matches`",
+    ),
+    (
         "expect.calls = [{ runs = \"git push\", except = \"\", at-most = 0 }]",
         "1:17: `except` is empty: every command matches it",
     ),

@@ -236,6 +236,18 @@ fn has_idle_space(pattern: &str) -> bool {
     has && !pattern.contains(['(', '[', '|', '*', '?', '+', '{', '\\'])
 }
 
+/// Whether a pattern for commands has what no command has by itself: an operator between commands,
+/// a redirection, a quote, or a variable that is set in front.
+fn has_shell_syntax(pattern: &str) -> bool {
+    const OPERATORS: [&str; 8] = [" && ", " \\|", "\\| ", "\\|\\s", " > ", " 2>", "\"", "'"];
+    let first = pattern.trim_start_matches('^').split([' ', '\\']).next().unwrap_or_default();
+    let variable = first.split_once('=').map(|(name, _)| name);
+    let is_name = |name: &str| name.chars().all(|it| it.is_ascii_uppercase() || it == '_');
+    let is_plain = !pattern.starts_with("(?");
+    let has_operator = OPERATORS.iter().any(|operator| pattern.contains(operator));
+    is_plain && (has_operator || variable.is_some_and(is_name))
+}
+
 impl CallEntry {
     /// Whether the words of the entry mean something together.
     fn check_words(&self) -> Result<(), &'static str> {
@@ -256,6 +268,10 @@ impl CallEntry {
             () if self.runs.as_ref().is_some_and(|it| has_idle_space(&it.0)) => {
                 Err("`runs` cannot match: single spaces separate words, and none is at an end")
             }
+            () if self.runs.as_ref().is_some_and(|it| has_shell_syntax(&it.0)) => Err(
+                "`runs` cannot match: it sees each command of a line by itself, without quotes \
+                     and variables; for the whole line, use `matches`",
+            ),
             () if self.runs.is_some() && kind != Some(CallKind::Command) => {
                 Err("`runs` is for calls of the kind `command`")
             }
