@@ -262,3 +262,16 @@ fn an_unmet_expectation_says_what_the_call_did() {
         assert!(!redacted.contains("npm test"), "{report}: {redacted}");
     }
 }
+
+/// Goal: a stream that was cut inside a line is called cut, also if its last line was ended.
+#[test]
+fn a_line_that_was_cut_and_ended_is_cut() {
+    let whole = std::fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let cut = whole.iter().rposition(|byte| *byte == b',').unwrap();
+    let lines = whole.iter().filter(|byte| **byte == b'\n').count();
+    for end in [&b""[..], b"\n"] {
+        let report = run_on(&[], &[&whole[..cut], end].concat());
+        let says = format!("cut short in the middle of line {lines}");
+        assert!(text(&report.stdout).contains(&says), "{}", text(&report.stdout));
+    }
+}

@@ -1,6 +1,6 @@
 //! What ended a run, in the words of a user.
 
-use ndjson_check_core::EndReason;
+use ndjson_check_core::{EndReason, ExitStatus};
 
 /// What a reason means that the agent gave as a code.
 pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
@@ -22,6 +22,16 @@ pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
         EndReason::Config => "its configuration or its arguments are wrong",
         _ => return None,
     })
+}
+
+/// What the exit status says that a shell, or `timeout`, gives in place of the agent.
+pub(super) fn of_shell(status: Option<ExitStatus>) -> Option<&'static str> {
+    match status? {
+        ExitStatus::Code(124) => Some("it timed out"),
+        ExitStatus::Code(126) => Some("the command cannot be executed"),
+        ExitStatus::Code(127) => Some("the command was not found"),
+        _ => None,
+    }
 }
 
 pub(super) fn signal(number: u8) -> String {

@@ -8,7 +8,7 @@ use ndjson_check_core::{
 
 use super::call_names::{named, noted};
 use super::duration;
-use super::end_words::{signal, words};
+use super::end_words::{of_shell, signal, words};
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
@@ -239,16 +239,6 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     (if rest.is_empty() { "failed, and the stream does not say why" } else { failed }, rest)
 }
 
-/// What the exit status says that a shell, or `timeout`, gives in place of the agent.
-fn of_shell(status: Option<ExitStatus>) -> Option<&'static str> {
-    match status? {
-        ExitStatus::Code(124) => Some("it timed out"),
-        ExitStatus::Code(126) => Some("the command cannot be executed"),
-        ExitStatus::Code(127) => Some("the command was not found"),
-        _ => None,
-    }
-}
-
 /// What shows that the run failed, where nothing says why.
 fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
     let noted = summary.notes.iter().find_map(|note| match note {
@@ -286,7 +276,12 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         1 => format!(", while a call was open: {open}"),
         count => format!(", while {count} calls were open: {open}"),
     };
-    if let Some(line) = found.of(Rule::TruncatedLine).and_then(|cut| cut.line) {
+    // Whoever stores a stream may end its last line, however it was cut.
+    let is_ended = |it: &&Diagnostic| {
+        it.line == Some(summary.lines) && it.message == "the line ends inside a JSON text"
+    };
+    let ended = || found.of(Rule::InvalidJson).filter(is_ended);
+    if let Some(line) = found.of(Rule::TruncatedLine).or_else(ended).and_then(|cut| cut.line) {
         return ("cut short", format!(" in the middle of line {line}{open}"));
     }
     let cut = found.of(Rule::MissingTerminalEvent);
