@@ -46,7 +46,12 @@ pub fn output(name: &str, style: FormStyle) -> Option<Box<dyn Output>> {
 
 /// There is one stream, and so no folder.
 fn no_folder() -> PageFolder {
-    PageFolder { folder: String::new(), index: String::new(), write: Box::new(|_, _| Ok(())) }
+    PageFolder {
+        folder: String::new(),
+        index: String::new(),
+        write: Box::new(|_, _| Ok(())),
+        remove_others: Box::new(|_| Ok(())),
+    }
 }
 
 /// Ends the output: this was its only stream.

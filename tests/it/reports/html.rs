@@ -181,6 +181,26 @@ fn one_stream_is_one_file() {
     assert!(page.contains("href=\"../report.html\">All streams"), "{page}");
 }
 
+/// Goal: nothing of an earlier report stays beside a new one, and no other file is removed.
+#[test]
+fn pages_of_an_earlier_report_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = "fixtures/agents/cursor/plain.ndjson";
+    let failed = "fixtures/agents/cursor/is-error.ndjson";
+    let names = |pages: &[PathBuf]| -> Vec<String> {
+        pages.iter().map(|it| it.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    };
+    let (_, pages) = report(folder.path(), &[one, failed, one]);
+    assert_eq!(pages.len(), 3);
+    let other = folder.path().join("report.pages/0001-mine.html");
+    fs::write(&other, "<p>mine</p>").unwrap();
+    let (_, pages) = report(folder.path(), &[failed, one]);
+    let expected = ["0001-is-error-ndjson.html", "0001-mine.html", "0002-plain-ndjson.html"];
+    assert_eq!(names(&pages), expected);
+    let (_, pages) = report(folder.path(), &["--redact=content", one]);
+    assert_eq!(names(&pages), ["0001-mine.html"]);
+}
+
 /// Goal: standard output and devices are no place for several files.
 #[test]
 fn a_report_needs_a_file() {

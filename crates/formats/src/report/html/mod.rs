@@ -34,6 +34,7 @@ mod title;
 mod transcript;
 mod words;
 
+use std::collections::BTreeSet;
 use std::io;
 
 use ndjson_check_core::{
@@ -56,9 +57,12 @@ pub struct PageFolder {
     pub index: String,
     /// Writes a page, by the name of its file.
     pub write: WritePage,
+    /// Removes the pages of an earlier report. It gets the names of the files that this one wrote.
+    pub remove_others: RemoveOthers,
 }
 
 type WritePage = Box<dyn FnMut(&str, &str) -> io::Result<()>>;
+type RemoveOthers = Box<dyn FnMut(&BTreeSet<String>) -> io::Result<()>>;
 
 /// Writes the HTML report. Of one stream it is its page; of several it is the index, and their
 /// pages are in a folder.
@@ -71,6 +75,7 @@ pub struct Html {
     first: Option<Box<Recording>>,
     /// Pages of streams that did not pass, and of others.
     written: [usize; 2],
+    files: BTreeSet<String>,
     /// Why a page could not be written; none is written after it.
     failure: Option<io::Error>,
 }
@@ -84,6 +89,7 @@ impl Html {
             recorder: None,
             first: None,
             written: [0; 2],
+            files: BTreeSet::new(),
             failure: None,
         }
     }
@@ -102,6 +108,7 @@ impl Html {
         }
         let link = format!("{}/{file}", self.pages.folder);
         self.index.add(&recording.summary, &recording.headline, &link);
+        self.files.insert(file);
     }
 
     fn write_first(&mut self) {
@@ -158,7 +165,8 @@ impl Output for Html {
             None => self.index.page(totals),
         };
         out.push_str(&text);
-        self.failure.take().map_or(Ok(()), Err)
+        self.failure.take().map_or(Ok(()), Err)?;
+        (self.pages.remove_others)(&self.files)
     }
 
     fn wants(&self) -> WantedEvents {
