@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-use ndjson_check_core::internals::profile_title;
+use ndjson_check_core::internals::{nearest, profile_title};
 use ndjson_check_core::{Checker, Error, Event, ProducerExit};
 
 use super::archive::Decompressed;
@@ -62,6 +62,12 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
             let message = format!("name a recording of {what}: {}", names.join(", "));
             return Err(CliError::Usage(message));
         }
+        if let Some(agent) = nearest(what, Scenario::agents()).filter(|_| names.is_empty())
+            && !Path::new(what).exists()
+        {
+            let message = format!("there is no file `{what}`; a similar agent is `{agent}`");
+            return Err(CliError::Usage(message));
+        }
         let input = if what == STDIN { Input::Stdin } else { Input::Path(what.into()) };
         let mut stream = Vec::new();
         let read = Decompressed::new(input.open()?).read_to_end(&mut stream);
@@ -69,11 +75,22 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
         return Ok((stream, 0, None));
     };
     let Some(recording) = Scenario::find(what, name) else {
-        let message = format!("there is no recording {what} {name}: see replay --list");
-        return Err(CliError::Usage(message));
+        let hint = similar(what, name).unwrap_or_else(|| ": see replay --list".to_owned());
+        return Err(CliError::Usage(format!("there is no recording {what} {name}{hint}")));
     };
     let stream = recording.read().map_err(|error| CliError::output(name, error))?;
     Ok((stream, recording.status, Some(recording.profile())))
+}
+
+/// The recording or the agent that names without a recording may mean.
+fn similar(what: &str, name: &str) -> Option<String> {
+    let names: Vec<&str> = Scenario::of(what).map(|it| it.name).collect();
+    if names.is_empty() {
+        let agent = nearest(what, Scenario::agents())?;
+        return Some(format!("; a similar agent is `{agent}`"));
+    }
+    let near = nearest(name, names.into_iter())?;
+    Some(format!("; a similar one is `{what} {near}`"))
 }
 
 /// How long the agent took before each line.

@@ -50,6 +50,30 @@ fn words_of_other_programs_lead_to_ours() {
     }
 }
 
+/// Goal: a subcommand with a typo is named, and not read as a file.
+#[test]
+fn misspelt_subcommands_lead_to_ours() {
+    for (arguments, expected) in [
+        (
+            &["mege", GOOD, GOOD][..],
+            "there is no subcommand `mege`, and no such file; a similar one is `merge`",
+        ),
+        (&["difff", GOOD, GOOD], "a similar one is `diff`"),
+        (&["drfit", GOOD], "a similar one is `drift`"),
+        (&["replya", "claude"], "a similar one is `replay`"),
+        (&["scema"], "a similar one is `schema`"),
+        (
+            &["profiles", "drft", GOOD],
+            "there is no profile `drft`; a similar subcommand is `draft`",
+        ),
+        (&["profiles", "claude", "codex"], "`profiles` takes one name, but `codex` is another one"),
+    ] {
+        let message = refused(arguments);
+        assert!(message.ends_with(&format!("{expected}\n")), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+}
+
 /// Goal: a command that cannot be started is told with the likely reason.
 #[cfg(unix)]
 #[test]

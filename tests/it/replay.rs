@@ -82,6 +82,9 @@ fn names_that_are_not_known_are_explained() {
         (&["codex", "none"], "there is no recording codex none: see replay --list"),
         (&["codex", "tool", "--speed", "0"], "give a number above 0, or max"),
         (&["acp", "good", "--install", "x"], "--install needs the name of an agent"),
+        (&["codex", "tols"], "there is no recording codex tols; a similar one is `codex tools`"),
+        (&["cluade", "plain"], "no recording cluade plain; a similar agent is `claude`"),
+        (&["clade"], "there is no file `clade`; a similar agent is `claude`"),
         (&["nothing-here"], "failed to read nothing-here"),
     ] {
         let output = replay(arguments);

@@ -7,12 +7,15 @@ use std::path::Path;
 
 use clap::CommandFactory as _;
 
-use ndjson_check_core::internals::{profile_names, profile_title};
+use ndjson_check_core::internals::{nearest, profile_names, profile_title};
 
 use super::CommandLine;
 use super::help::long;
 
 pub(crate) use clap_complete::Shell;
+
+/// The subcommand of `profiles`.
+const DRAFT: &str = "draft";
 
 /// The script that completes our command line in a shell.
 pub(crate) fn completions(shell: Shell) -> String {
@@ -40,13 +43,35 @@ pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
         "rule" | "explain" => "`ndjson-check rules NAME` explains a rule",
         "profile" => "`ndjson-check profiles` lists the profiles",
         _ if word.starts_with('-') => return None,
-        _ => {
-            let command = meant_command(arguments).filter(|_| is_agent(word));
-            return command.map(|hint| format!("there is no file `{word}`; {hint}"));
+        "profiles" => return meant_profile(&arguments[2..]),
+        _ if is_agent(word) => {
+            let hint = meant_command(arguments)?;
+            return Some(format!("there is no file `{word}`; {hint}"));
         }
+        _ => &format!("a similar one is `{}`", similar_subcommand(word)?),
     };
     let is_file = Path::new(word).exists();
     (!is_file).then(|| format!("there is no subcommand `{word}`, and no such file; {hint}"))
+}
+
+/// The subcommand that a word without a dot or a slash may mean, if it is none.
+fn similar_subcommand(word: &str) -> Option<String> {
+    let syntax = CommandLine::command();
+    let is_word = word.bytes().all(|it| it.is_ascii_alphabetic());
+    let is_known = syntax.find_subcommand(word).is_some();
+    let names = syntax.get_subcommands().map(clap::Command::get_name);
+    nearest(word, names).filter(|_| is_word && !is_known).map(ToOwned::to_owned)
+}
+
+/// What is wrong with the arguments of `profiles`, if they are no name and no `draft`.
+fn meant_profile(arguments: &[OsString]) -> Option<String> {
+    let word = arguments.first()?.to_str().filter(|word| !word.starts_with('-'))?;
+    let is_known = word == DRAFT || profile_names().any(|name| name == word);
+    if !is_known && nearest(word, [DRAFT].into_iter()).is_some() {
+        return Some(format!("there is no profile `{word}`; a similar subcommand is `{DRAFT}`"));
+    }
+    let other = arguments.get(1)?.to_str().filter(|it| word != DRAFT && !it.starts_with('-'))?;
+    Some(format!("`profiles` takes one name, but `{other}` is another one"))
 }
 
 /// Whether a profile is called with this word, by its title: `Claude Code: claude -p`.

@@ -32,6 +32,11 @@ impl Scenario {
         RECORDINGS.iter().filter(move |it| it.agent == agent || it.profile() == agent)
     }
 
+    /// The names of all agents, with and without a version.
+    pub(super) fn agents() -> impl Iterator<Item = &'static str> {
+        RECORDINGS.iter().flat_map(|it| [it.profile(), it.agent])
+    }
+
     /// The name of its profile: that of the agent without its version.
     pub(super) fn profile(&self) -> &'static str {
         let is_version = |version: &str| version.starts_with(|it: char| it.is_ascii_digit());
