@@ -82,6 +82,9 @@ pub(super) fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, CliError> 
 /// Refuses options that contradict each other or the streams.
 pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(), CliError> {
     let runs = !cli.command.is_empty();
+    if let Some(option) = of_one_run(cli).filter(|_| cli.sessions == SessionCount::Many) {
+        return Err(CliError::Usage(format!("--sessions many cannot be used with {option}")));
+    }
     let message = if inputs.len() > 1 && cli.exit_status.is_some() {
         "--exit-status works with a single stream only"
     } else if inputs.len() > 1 && cli.tee.is_some() {
@@ -90,8 +93,6 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         "--no-stdin requires a command, which comes after `--`"
     } else if !runs && cli.propagate_exit_code {
         "--propagate-exit-code requires a command, which comes after `--`"
-    } else if cli.sessions == SessionCount::Many && tells_of_one_run(cli) {
-        "--sessions many works with recordings only, and without --redact"
     } else if runs && cli.exit_status.is_some() {
         "--exit-status cannot be used with a command: its own exit status is checked"
     } else if cli.exit_grace.is_some() && !runs && !cli.is_timed() {
@@ -104,10 +105,18 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
     Err(CliError::usage(message))
 }
 
-/// Whether an option is about the only run of the stream, or about all of its bytes.
-fn tells_of_one_run(cli: &Cli) -> bool {
-    let is_redacted = cli.redact.are_given();
-    !cli.command.is_empty() || cli.is_timed() || cli.exit_status.is_some() || is_redacted
+/// What is about the only run of the stream, or about all of its bytes.
+fn of_one_run(cli: &Cli) -> Option<&'static str> {
+    let options = [
+        (!cli.command.is_empty(), "a command"),
+        (cli.timeout.is_some(), "--timeout"),
+        (cli.idle_timeout.is_some(), "--idle-timeout"),
+        (!cli.call_timeout.is_empty(), "--call-timeout"),
+        (cli.exit_status.is_some(), "--exit-status"),
+        (!cli.redact.modes.is_empty(), "--redact"),
+        (!cli.redact.env.is_empty(), "--redact-env"),
+    ];
+    options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
 }
 
 pub(super) fn needs_one_stream(cli: &Cli) -> bool {

@@ -148,17 +148,18 @@ fn each_session_has_its_verdict() {
 /// Goal: what is about one run cannot be asked of many.
 #[test]
 fn many_sessions_are_of_recordings() {
-    for arguments in [
-        vec!["--timeout", "1s"],
-        vec!["--exit-status", "0"],
-        vec!["--redact", "secrets"],
-        vec!["--", "true"],
+    for (arguments, option) in [
+        (vec!["--timeout", "1s"], "--timeout"),
+        (vec!["--call-timeout", "1s"], "--call-timeout"),
+        (vec!["--exit-status", "0"], "--exit-status"),
+        (vec!["--redact", "secrets"], "--redact"),
+        (vec!["--redact-env", "PATH"], "--redact-env"),
+        (vec!["--", "true"], "a command"),
     ] {
         let arguments = [&["--sessions", "many"], &arguments[..]].concat();
         let output = run_on(&arguments, b"");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let expected =
-            "ndjson-check: --sessions many works with recordings only, and without --redact\n";
+        let expected = format!("ndjson-check: --sessions many cannot be used with {option}\n");
         assert_eq!(text(&output.stderr), expected, "{arguments:?}");
     }
 }
