@@ -10,7 +10,13 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
          estimates",
     ),
     ("strict = true\nstrict = true", "2:1: duplicate key"),
-    ("strict = ", "1:10: string values must be quoted, expected literal string"),
+    ("strict = ", "1:10: string values must be quoted"),
+    ("rules.blank-line = off", "1:20: string values must be quoted"),
+    (
+        "expect.answer.matches = \"\\d\"",
+        "1:27: in double quotes a backslash begins an escape; put the text in single quotes: \
+         'a\\d'",
+    ),
     ("strict = 1", "1:10: invalid type: integer `1`, expected a boolean"),
     ("limits = 5", "1:10: invalid type: integer `5`, expected a table"),
     (

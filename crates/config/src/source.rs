@@ -91,9 +91,21 @@ const OPTIONS: [&str; 13] = [
     "timeout",
 ];
 
+/// What the parser says of a pattern such as `"\d"`, and of a word without quotes.
+const WRONG_ESCAPE: &str = "missing escaped value";
+const UNQUOTED: &str = "string values must be quoted";
+
 /// The parser's message in the words of TOML; for an unknown name, with the known name that is most
 /// similar.
 fn plain(message: &str) -> String {
+    if message.starts_with(WRONG_ESCAPE) {
+        return "in double quotes a backslash begins an escape; put the text in single quotes: \
+                'a\\d'"
+            .to_owned();
+    }
+    if message.starts_with(UNQUOTED) {
+        return UNQUOTED.to_owned();
+    }
     let what = match message.split('`').next() {
         Some("unknown field ") => "key",
         Some("unknown variant ") => "value",
