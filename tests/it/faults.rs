@@ -111,6 +111,10 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "1:17: `after` names the kind of the entry: no call comes after the last of its kind",
     ),
     (
+        "expect.calls = [{ runs = \"make\", at-most = 1, before = \"command\" }]",
+        "1:17: `before` names the kind of the entry: no call comes before the first of its kind",
+    ),
+    (
         "expect.calls = [{ kind = \"write\", at-most = 1, output = {} }]",
         "1:17: `output` needs `matches`, `never`, `nothing`, `passed` or `failed`",
     ),

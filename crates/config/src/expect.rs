@@ -278,6 +278,9 @@ impl CallEntry {
             () if self.after.is_some() && self.after == kind => {
                 Err("`after` names the kind of the entry: no call comes after the last of its kind")
             }
+            () if self.before.is_some() && self.before == kind => Err(
+                "`before` names the kind of the entry: no call comes before the first of its kind",
+            ),
             () if output.is_some() && !is_judged && !is_compared => {
                 Err("`output` needs `matches`, `never`, `nothing`, `passed` or `failed`")
             }
