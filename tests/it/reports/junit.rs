@@ -79,8 +79,10 @@ fn the_report_is_valid() {
     let names: Vec<String> = cases(&written).into_iter().map(|case| case.0).collect();
     let streams = names.iter().filter(|name| *name == "stream").count();
     assert!(streams > 437 + paths.len() + 500, "{streams}");
-    assert_eq!(names.last().unwrap(), "error");
-    let forged = |name: &&String| !name.starts_with("tool call ") && name.contains(['<', ' ']);
+    let errors: Vec<&String> = names.iter().filter(|name| name.starts_with("error")).collect();
+    assert_eq!(*names.last().unwrap(), format!("error {}", errors.len()));
+    let is_ours = |name: &str| ["tool call ", "error "].iter().any(|it| name.starts_with(it));
+    let forged = |name: &&String| !is_ours(name) && name.contains(['<', ' ']);
     assert_eq!(names.iter().find(forged), None);
 }
 
@@ -93,6 +95,7 @@ fn only_errors_and_bad_outcomes_fail() {
         "fixtures/agents/cursor/plain.ndjson",
         "fixtures/agents/claude/denials-in-the-result.ndjson",
         "no-such-file",
+        "nor-this-file",
     ];
     let output = program().args(["--report", "junit"]).args(streams).output().unwrap();
     let report = stdout(&output);
@@ -100,8 +103,14 @@ fn only_errors_and_bad_outcomes_fail() {
         let kind = case.1.first().map_or("passed", |it| it.split(' ').next().unwrap());
         format!("{} {kind}", case.0)
     };
-    let expected =
-        ["stream failure", "stream failure", "stream system-out", "stream failure", "error error"];
+    let expected = [
+        "stream failure",
+        "stream failure",
+        "stream system-out",
+        "stream failure",
+        "error error",
+        "error 2 error",
+    ];
     assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected);
     let head = "tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" time=\"3.192\">";
     assert!(report.contains(head), "{report}");

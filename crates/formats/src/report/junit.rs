@@ -39,6 +39,8 @@ pub struct Junit {
     stream: Option<String>,
     first: FirstFindings,
     found: Vec<Diagnostic>,
+    /// Of inputs that could not be read, and the like.
+    errors: u64,
 }
 
 /// All texts in it are valid in XML.
@@ -69,7 +71,7 @@ enum TestResult {
 impl Default for Junit {
     fn default() -> Self {
         let first = FirstFindings::default();
-        Self { head: HEAD, demands: Vec::new(), stream: None, first, found: Vec::new() }
+        Self { head: HEAD, demands: Vec::new(), stream: None, first, found: Vec::new(), errors: 0 }
     }
 }
 
@@ -157,6 +159,12 @@ impl Junit {
         self.found.iter().filter(|found| found.severity == severity).count() as u64
     }
 
+    /// The name of the next error: CI services show one case of each name.
+    fn error_case(&mut self) -> String {
+        self.errors += 1;
+        if self.errors == 1 { "error".to_owned() } else { format!("error {}", self.errors) }
+    }
+
     fn suite(&mut self, out: &mut String, suite: &Suite) {
         out.push_str(std::mem::take(&mut self.head));
         // Cannot fail: it is written to memory, and is text.
@@ -216,13 +224,13 @@ impl Output for Junit {
 
     fn error(&mut self, message: &str, out: &mut String) {
         let (suite, case) = match self.stream.take() {
-            Some(stream) => (stream, STREAM),
-            None => ("ndjson-check".to_owned(), "error"),
+            Some(stream) => (stream, STREAM.to_owned()),
+            None => ("ndjson-check".to_owned(), self.error_case()),
         };
         let found = std::mem::take(&mut self.found);
         let lines: Vec<String> = found.iter().map(|it| line(it, noted(it), &[])).collect();
         let result = TestResult::Broken(valid(message), lines.join("\n"));
-        let cases = vec![TestCase { name: case.to_owned(), result }];
+        let cases = vec![TestCase { name: case, result }];
         self.suite(out, &Suite { name: suite, cases, ..Suite::default() });
     }
 
