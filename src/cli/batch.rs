@@ -32,7 +32,8 @@ type Inputs = Vec<Result<Input, Error>>;
 pub(super) struct InputOptions {
     /// How the producer of the only stream ended.
     pub(super) exit: ProducerExit,
-    pub(super) only_one: bool,
+    /// What needs one stream only.
+    pub(super) only_one_for: Option<&'static str>,
     /// How many are checked at a time; by default, one for each core.
     pub(super) jobs: Option<NonZeroUsize>,
 }
@@ -75,7 +76,7 @@ fn check_input(
         Ok(opened) => opened,
         Err(error) => return conclude_stream(Err(error), outputs),
     };
-    each_stream(&name, source, options.only_one, |stream| {
+    each_stream(&name, source, options.only_one_for, |stream| {
         let result = stream.and_then(|stream| check_found(stream, checker, &options.exit, outputs));
         conclude_stream(result, outputs);
     });
@@ -186,7 +187,7 @@ fn work(
         observer.send();
     };
     let check_all = || match input.and_then(|input| Ok((input.name(), input.open()?))) {
-        Ok((name, source)) => each_stream(&name, progress.reading(source), false, check),
+        Ok((name, source)) => each_stream(&name, progress.reading(source), None, check),
         Err(error) => check(Err(error)),
     };
     // The main thread resumes the panic when it reports this stream.

@@ -118,7 +118,7 @@ fn print_draft(arguments: &[PathBuf]) -> Result<(), CliError> {
     let recordings = recordings(arguments)?;
     let draft = draft_profile(&recordings, &|path: &Path| {
         let input = Input::Path(path.to_owned());
-        Ok(Box::new(one_stream(&input.name(), input.open()?)?))
+        Ok(Box::new(one_stream(&input.name(), input.open()?, "profiles draft")?))
     })?;
     for reason in &draft.evidence {
         print_stderr(reason);

@@ -60,7 +60,7 @@ impl StreamReader {
             Ok(source) => source,
             Err(error) => return each(Err(error)),
         };
-        each_stream(&input.name(), source, only_one, |stream| {
+        each_stream(&input.name(), source, only_one.then_some("diff"), |stream| {
             each(stream.and_then(|FoundStream { name, source, .. }| {
                 let mut observer = O::default();
                 let redaction = self.redaction.as_ref();

@@ -137,7 +137,7 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
     let options = InputOptions {
         exit: exit.unwrap_or_default(),
-        only_one: setup::needs_one_stream(cli),
+        only_one_for: setup::needs_one_stream(cli),
         jobs: cli.jobs,
     };
     Ok(batch::check_inputs(inputs, &mut checker, &options, &mut outputs).into())

@@ -95,9 +95,8 @@ fn run_once(
     let measured = |copy: TeeTarget| copy.through(|writer| Box::new(producer.measured(writer)));
     let mut copies: Vec<TeeTarget> = copies.into_iter().map(measured).collect();
     let ended_alone = Rc::clone(&outputs.attempt.ended_alone);
-    let only_one = !cli.command.is_empty() || cli.is_timed() || setup::needs_one_stream(cli);
     let mut running = Some(producer);
-    each_stream(&name, source, only_one, |stream| {
+    each_stream(&name, source, setup::needs_one_stream(cli), |stream| {
         let result = stream.and_then(|FoundStream { name, source, is_member }| {
             let Some(producer) = &running else { return Ok(()) };
             let job = StreamJob {

@@ -119,8 +119,15 @@ fn of_one_run(cli: &Cli) -> Option<&'static str> {
     options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
 }
 
-pub(super) fn needs_one_stream(cli: &Cli) -> bool {
-    cli.exit_status.is_some() || cli.tee.is_some()
+/// What is about one stream only.
+pub(super) fn needs_one_stream(cli: &Cli) -> Option<&'static str> {
+    let options = [
+        (!cli.command.is_empty(), "a command"),
+        (cli.is_timed(), "a timeout"),
+        (cli.exit_status.is_some(), "--exit-status"),
+        (cli.tee.is_some(), "--tee"),
+    ];
+    options.into_iter().find(|(is_given, _)| *is_given).map(|(_, option)| option)
 }
 
 fn writes_pages(cli: &Cli) -> bool {

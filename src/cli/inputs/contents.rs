@@ -20,9 +20,6 @@ const TAR_MARK: &[u8] = b"ustar";
 /// may be missing.
 const TAR_BLOCK_BYTES: u64 = 512;
 
-const ONE_STREAM: &str = "this is a tar archive; a command, diff, profiles draft, --exit-status, \
-                          --tee and timeouts need one stream";
-
 pub(crate) struct FoundStream<'a> {
     pub(crate) name: &'a str,
     pub(crate) source: &'a mut dyn Read,
@@ -34,11 +31,11 @@ pub(crate) struct FoundStream<'a> {
 /// its order. The file, and each recording in the archive, may be compressed. What cannot be read
 /// is an error in the place of its stream.
 ///
-/// `only_one`: there must be one stream only, so that an archive is refused.
+/// `only_one_for`: what needs one stream only, so that an archive is refused.
 pub(crate) fn each_stream(
     name: &str,
     source: impl Read,
-    only_one: bool,
+    only_one_for: Option<&str>,
     mut each: impl FnMut(Result<FoundStream<'_>, Error>),
 ) {
     let mut source = Decompressed::new(source);
@@ -48,8 +45,8 @@ pub(crate) fn each_stream(
     if !is_archive {
         return each(Ok(FoundStream { name, source: &mut source, is_member: false }));
     }
-    if only_one {
-        return each(Err(nothing_to_check(name, ONE_STREAM)));
+    if let Some(what) = only_one_for {
+        return each(Err(several(name, what)));
     }
     let mut archive = Archive::new(WithEnd { source, zeros: 0, has_ended: false, failure: None });
     // Archives may be joined; and the writer of a pipe must be able to write all of it.
@@ -73,18 +70,26 @@ pub(crate) fn each_stream(
     }
 }
 
-/// The bytes of a file that must be one stream.
+/// The bytes of a file that must be one stream, because of what uses them.
 ///
 /// # Errors
 ///
 /// When it is a tar archive.
-pub(crate) fn one_stream<R: Read>(name: &str, source: R) -> Result<impl Read + use<R>, Error> {
+pub(crate) fn one_stream<R: Read>(
+    name: &str,
+    source: R,
+    user: &str,
+) -> Result<impl Read + use<R>, Error> {
     let mut source = Decompressed::new(source);
     let (head, failure) = head(&mut source);
     if is_tar(&head) {
-        return Err(nothing_to_check(name, ONE_STREAM));
+        return Err(several(name, user));
     }
     Ok(Cursor::new(head).chain(Failing(failure)).chain(source))
+}
+
+fn several(name: &str, user: &str) -> Error {
+    nothing_to_check(name, &format!("this is a tar archive; {user} needs one stream"))
 }
 
 fn is_tar(head: &[u8]) -> bool {
