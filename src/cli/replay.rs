@@ -11,9 +11,9 @@ use std::{env, fs};
 use ndjson_check_core::internals::{nearest, profile_title};
 use ndjson_check_core::{Checker, Error, Event, ProducerExit};
 
-use super::archive::Decompressed;
 use super::args::{ReplayArgs, Speed};
 use super::error::CliError;
+use super::inputs::contents::one_stream;
 use super::inputs::{Input, STDIN};
 use super::{exit, print, print_stderr};
 use catalogue::Scenario;
@@ -70,7 +70,8 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
         }
         let input = if what == STDIN { Input::Stdin } else { Input::Path(what.into()) };
         let mut stream = Vec::new();
-        let read = Decompressed::new(input.open()?).read_to_end(&mut stream);
+        let mut source = one_stream(&input.name(), input.open()?, "replay")?;
+        let read = source.read_to_end(&mut stream);
         read.map_err(|error| input.failed(error))?;
         return Ok((stream, 0, None));
     };

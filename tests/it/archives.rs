@@ -325,6 +325,17 @@ fn drift_reads_archives_and_diff_refuses_them() {
     assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
 }
 
+/// Goal: an archive is not played as if it were a stream.
+#[test]
+fn replay_refuses_an_archive() {
+    let archive = tar(&[("a.ndjson", &stream(GOOD))]);
+    let output = run_in(root(), &["replay", "-"], &archive);
+    let message = "standard input: this is a tar archive; replay needs one stream\n";
+    assert!(text(&output.stderr).ends_with(message), "{}", text(&output.stderr));
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// Goal: a damaged file in a large archive does not hide what the others show.
 #[test]
 fn unreadable_inputs_may_be_accepted() {
