@@ -85,6 +85,14 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
     if let Some(option) = of_one_run(cli).filter(|_| cli.sessions == SessionCount::Many) {
         return Err(CliError::Usage(format!("--sessions many cannot be used with {option}")));
     }
+    let limits = &cli.call_timeout;
+    let is_twice = |at: &usize| limits[..*at].iter().any(|it| it.kind == limits[*at].kind);
+    if let Some(twice) = (0..limits.len()).find(is_twice) {
+        let calls = limits[twice]
+            .kind
+            .map_or("all calls".to_owned(), |kind| format!("calls of the kind `{}`", kind.name()));
+        return Err(CliError::Usage(format!("--call-timeout gives two times for {calls}")));
+    }
     let message = if inputs.len() > 1 && cli.exit_status.is_some() {
         "--exit-status works with a single stream only"
     } else if inputs.len() > 1 && cli.tee.is_some() {

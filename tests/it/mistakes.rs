@@ -122,6 +122,15 @@ fn messages_name_the_cause() {
     assert!(message.contains("--no-stdin requires") && !message.contains("exit-code"), "{message}");
     let output = run_on(&["--quiet", "--report", "json"], b"");
     assert_eq!(text(&output.stdout).lines().count(), 3);
+    for (limits, calls) in [
+        (&["--call-timeout", "1s,2s"][..], "all calls"),
+        (&["--call-timeout=1s", "--call-timeout=1s"], "all calls"),
+        (&["--call-timeout", "command=1s,5s,command=2s"], "calls of the kind `command`"),
+    ] {
+        let message = refused(limits);
+        let expected = format!("ndjson-check: --call-timeout gives two times for {calls}\n");
+        assert_eq!(message, expected);
+    }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("ndjson-check.toml");
     fs::write(&file, "retries = 2\n").unwrap();
