@@ -98,7 +98,10 @@ fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
             Ok(entry) => inputs.extend(stream_of(entry)),
             Err(error) => {
                 let path = error.path().unwrap_or(directory).to_owned();
-                inputs.push(Err(Input::Path(path).failed(error.into())));
+                // Without the words of the library, which name the path once more.
+                let cause = error.into_io_error();
+                let cause = cause.unwrap_or_else(|| io::Error::other("it cannot be listed"));
+                inputs.push(Err(Input::Path(path).failed(cause)));
             }
         }
     }

@@ -122,6 +122,8 @@ fn messages_name_the_cause() {
     assert!(message.contains("--no-stdin requires") && !message.contains("exit-code"), "{message}");
     let output = run_on(&["--quiet", "--report", "json"], b"");
     assert_eq!(text(&output.stdout).lines().count(), 3);
+    let message = refused(&["--to", "text", "--results", "x", GOOD]);
+    assert!(message.contains(": must be a whole number of 0 or more"), "{message}");
     for (limits, calls) in [
         (&["--call-timeout", "1s,2s"][..], "all calls"),
         (&["--call-timeout=1s", "--call-timeout=1s"], "all calls"),

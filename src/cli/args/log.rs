@@ -2,11 +2,13 @@
 
 use clap::Args;
 
+use super::values::lines;
+
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// With `--to text` or `transcript`: show N lines of each result
     #[arg(long, value_name = "N", requires = "to", help_heading = "Convert")]
-    #[arg(value_parser = clap::value_parser!(u32))]
+    #[arg(value_parser = lines)]
     pub(crate) results: Option<u32>,
 
     /// With `--to text` or `transcript`: show the prompt, reasoning and retries

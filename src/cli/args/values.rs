@@ -154,6 +154,10 @@ pub(super) fn count(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "must be a whole number of 0 or more".to_owned())
 }
 
+pub(super) fn lines(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "must be a whole number of 0 or more".to_owned())
+}
+
 pub(super) fn repeats(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| *number >= 2);
     number.ok_or_else(|| "must be a whole number of 2 or more".to_owned())
