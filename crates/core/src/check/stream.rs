@@ -90,7 +90,7 @@ impl<'c> LineLoop<'c> {
             contract,
             source,
             memory,
-            lines: LineCheck::new(profile, options.is_array == Some(true), is_of_agent),
+            lines: LineCheck::new(profile, options, is_of_agent),
             first_events: FirstEvents::new(profile, source),
             run: Run::new(contract, options.format, wanted),
             findings: Findings::new(&options.severities),

@@ -1,7 +1,9 @@
 //! Stage: which lines are events. Framing, noise, and lines that could not be parsed.
 
+use crate::check::contract::Options;
 use crate::check::end_of_run::LastLine;
 use crate::check::findings::Findings;
+use crate::check::note::counted;
 use crate::facts::FactReader;
 use crate::limits::ERROR_TEXT_BYTES_MAX;
 use crate::profile::{EndReason, Noise, NoiseKind, NoisePlace, Profile};
@@ -21,6 +23,8 @@ pub(crate) struct LineCheck<'c> {
     /// Whether an agent writes the stream: then text in it is text of the agent, whatever it looks
     /// like.
     is_of_agent: bool,
+    /// Longest line that is read.
+    line_bytes_max: u64,
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
     /// Lines so far, including blank ones.
@@ -54,11 +58,13 @@ enum LineNoise<'a, 'c> {
 }
 
 impl<'c> LineCheck<'c> {
-    pub(crate) fn new(profile: &'c Profile, wants_array: bool, is_of_agent: bool) -> Self {
+    pub(crate) fn new(profile: &'c Profile, options: &Options, is_of_agent: bool) -> Self {
+        let wants_array = options.is_array == Some(true);
         Self {
             profile,
             framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
             is_of_agent,
+            line_bytes_max: options.line_bytes_max,
             is_reported: false,
             lines: 0,
             cut_line: None,
@@ -169,7 +175,10 @@ impl<'c> LineCheck<'c> {
     }
 
     fn not_an_event(&mut self, line: &Line<'_>, defect: &LineDefect, findings: &mut Findings<'_>) {
-        let diagnostic = defect.diagnostic(line);
+        let mut diagnostic = defect.diagnostic(line);
+        if *defect == LineDefect::TooLong {
+            diagnostic = diagnostic.note(limit_note(self.line_bytes_max));
+        }
         if *defect == LineDefect::Truncated {
             self.cut_line = Some(diagnostic);
             return;
@@ -271,6 +280,16 @@ fn byte_order_mark() -> Diagnostic {
 fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
     let diagnostic = Diagnostic::new(Rule::StderrInStream, message);
     diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
+}
+
+/// What a user can do about a line that was skipped.
+fn limit_note(bytes: u64) -> String {
+    let limit = if bytes > 0 && bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        counted(bytes, "byte")
+    };
+    format!("the limit is {limit}; --max-line-bytes raises it")
 }
 
 /// Whether a line that is not an event looks like one: it begins as an object, or is too long to

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{agent, profile, shown};
+use crate::check::contract::Options;
 use crate::check::end_of_run::LastLine::{self, Cut, CutAllowed, Unparsed, Whole};
 use crate::check::findings::Findings;
 use crate::check::stage::lines::{FailureLine, LineCheck};
@@ -29,7 +30,8 @@ fn told(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesTold 
         { "matches": "^dead: ", "is": "stderr", "failed": true, "reason": "auth" }
     ]);
     let profile = profile(agent);
-    let mut check = LineCheck::new(&profile, wants_array, false);
+    let options = Options { is_array: Some(wants_array), ..Options::default() };
+    let mut check = LineCheck::new(&profile, &options, false);
     let (mut findings, mut reader) = (Findings::new(severities), FactReader::default());
     let (mut events, mut found) = (Vec::new(), Vec::<Diagnostic>::new());
     each_block(stream, usize::MAX, LINE_BYTES_MAX, |block| {
@@ -211,7 +213,7 @@ fn the_first_line_that_says_so_is_why_the_run_failed() {
 fn another_session_begins_with_whole_lines() {
     let (profile, severities) = (profile(agent()), Severities::default());
     let (mut check, mut findings) =
-        (LineCheck::new(&profile, false, false), Findings::new(&severities));
+        (LineCheck::new(&profile, &Options::default(), false), Findings::new(&severities));
     check.cut_line = Some(Diagnostic::new(Rule::TruncatedLine, ""));
     check.failure =
         Some(FailureLine { number: 1, text: String::new(), reason: None, may_recover: false });
@@ -236,8 +238,9 @@ fn what_is_wrong_with_an_array_is_kept_or_reported() {
         (Some(Rule::InvalidJson), false, "invalid-json", Whole),
     ] {
         let severities = Severities::default();
+        let options = Options { is_array: Some(true), ..Options::default() };
         let (mut check, mut findings) =
-            (LineCheck::new(&profile, true, false), Findings::new(&severities));
+            (LineCheck::new(&profile, &options, false), Findings::new(&severities));
         let mut array = ArraySplitter::default();
         array.has_mark = has_mark;
         check.array_begins(&array, &mut findings);
