@@ -106,10 +106,15 @@ fn without_path(error: &io::Error) -> io::Error {
     error.kind().into()
 }
 
-/// A symbolic link is followed, not replaced, also if its target does not exist yet.
-fn followed(path: &Path) -> PathBuf {
-    let missing = || path.read_link().map(|target| folder(path).join(target));
-    path.canonicalize().or_else(|_| missing()).unwrap_or_else(|_| path.to_owned())
+/// Where a path leads: a symbolic link is followed, not replaced, even if its target is missing.
+pub(super) fn followed(path: &Path) -> PathBuf {
+    const LINKS_MAX: usize = 40;
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = path.read_link() else { break };
+        path = folder(&path).join(target);
+    }
+    path
 }
 
 fn folder(path: &Path) -> &Path {

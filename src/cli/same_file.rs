@@ -9,6 +9,7 @@ use super::args::Cli;
 use super::attempts;
 use super::error::CliError;
 use super::inputs::Input;
+use super::report_target::followed;
 use super::reports;
 use super::stdio;
 use super::stream_files::absolute;
@@ -36,7 +37,7 @@ pub(super) fn refuse(
     let stdout = stdio::stdout_copy().and_then(Handle::from_file).ok().filter(is_regular);
     for (index, file) in written.iter().enumerate() {
         let shown = file.path.display();
-        let mut others = written[..index].iter().map(|other| other.path);
+        let mut others = written[..index].iter().map(|other| &other.target);
         if others.any(|path| file.is(path)) || appended.iter().any(|path| file.is(path)) {
             return Err(CliError::Usage(format!("{shown} would be written twice")));
         }
@@ -65,6 +66,8 @@ pub(super) fn refuse(
 /// A path that is written: to a regular file that exists or not, or to a device.
 struct Destination<'p> {
     path: &'p Path,
+    /// Where it leads, if it is a symbolic link.
+    target: PathBuf,
     regular: Option<Handle>,
     /// The path with its folder's links resolved; none for a device, which may be shared.
     absolute: Option<PathBuf>,
@@ -73,17 +76,15 @@ struct Destination<'p> {
 impl<'p> Destination<'p> {
     fn of(path: &'p Path) -> Self {
         let is_special = path.metadata().is_ok_and(|metadata| !metadata.is_file());
-        Self {
-            path,
-            regular: regular(path),
-            absolute: if is_special { None } else { absolute(path) },
-        }
+        let target = followed(path);
+        let absolute = if is_special { None } else { absolute(&target) };
+        Self { path, target, regular: regular(path), absolute }
     }
 
     /// Whether the other path names the same file. It may be one of many thousand: the names are
     /// compared first.
     fn is(&self, other: &Path) -> bool {
-        let same_name = self.path.file_name() == other.file_name();
+        let same_name = self.target.file_name() == other.file_name();
         same_name && self.absolute.is_some() && self.absolute == absolute(other)
             || self.regular.is_some() && self.regular == regular(other)
     }

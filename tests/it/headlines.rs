@@ -263,12 +263,30 @@ fn an_unmet_expectation_says_what_the_call_did() {
     }
 }
 
+/// Goal: what an unmet expectation says of the last call is about the last call.
+#[test]
+fn an_unmet_expectation_says_what_the_last_call_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("ndjson-check.toml");
+    let toml = "[expect]\ncalls = [{ kind = \"command\", last = \"succeeded\", after = \"write\", \
+                output = { matches = \"never\" } }]\n";
+    std::fs::write(&config, toml).unwrap();
+    let stream = std::fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();
+    let changed = text(&stream).replacen("npm test -- cart", "npm run first", 4);
+    assert!(changed.contains("npm test -- cart"), "the last call has another command");
+    let flags = ["--config", config.to_str().unwrap()];
+    let report = run_on(&flags, changed.as_bytes());
+    let report = text(&report.stdout);
+    assert!(report.contains("(line 12) did not print"), "{report}");
+    assert!(report.contains("note: `npm test -- cart`"), "{report}");
+}
+
 /// Goal: a stream that was cut inside a line is called cut, also if its last line was ended.
 #[test]
 fn a_line_that_was_cut_and_ended_is_cut() {
     let whole = std::fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
     let cut = whole.iter().rposition(|byte| *byte == b',').unwrap();
-    let lines = whole.iter().filter(|byte| **byte == b'\n').count();
+    let lines = text(&whole).lines().count();
     for end in [&b""[..], b"\n"] {
         let report = run_on(&[], &[&whole[..cut], end].concat());
         let says = format!("cut short in the middle of line {lines}");

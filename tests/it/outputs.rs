@@ -265,3 +265,15 @@ fn a_report_goes_where_a_link_points() {
     assert!(link.is_symlink());
     assert!(fs::read_to_string(target).unwrap().contains("\"type\":\"summary\""));
 }
+
+/// Goal: a link whose target does not exist hides no file that is written twice.
+#[test]
+fn a_link_hides_no_file_that_is_written_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, target) = (folder.path().join("link"), folder.path().join("run.ndjson"));
+    std::os::unix::fs::symlink("run.ndjson", &link).unwrap();
+    let (link, target) = (link.display(), target.display());
+    let output = shell(&format!("$P --report json={link} --tee {target} $G"));
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("would be written twice"), "{}", text(&output.stderr));
+}

@@ -25,11 +25,14 @@ pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
 }
 
 /// What the exit status says that a shell, or `timeout`, gives in place of the agent.
-pub(super) fn of_shell(status: Option<ExitStatus>) -> Option<&'static str> {
-    match status? {
-        ExitStatus::Code(124) => Some("it timed out"),
-        ExitStatus::Code(126) => Some("the command cannot be executed"),
-        ExitStatus::Code(127) => Some("the command was not found"),
+pub(super) fn of_shell(
+    status: Option<ExitStatus>,
+    reason: Option<EndReason>,
+) -> Option<&'static str> {
+    match (status?, reason?) {
+        (ExitStatus::Code(124), EndReason::Timeout) => Some("it timed out"),
+        (ExitStatus::Code(126), EndReason::Config) => Some("the command cannot be executed"),
+        (ExitStatus::Code(127), EndReason::Config) => Some("the command was not found"),
         _ => None,
     }
 }

@@ -229,7 +229,8 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         Note::ExitStatusMeaning(meaning) if meaning != "the run failed" => Some(meaning.clone()),
         _ => None,
     });
-    let known = || of_shell(status).or_else(|| words(summary.facts.reason)).map(str::to_owned);
+    let reason = summary.facts.reason;
+    let known = || of_shell(status, reason).or_else(|| words(reason)).map(str::to_owned);
     let rest = match (stderr.cloned().or_else(known).or(meaning), status) {
         (Some(text), Some(status)) => format!("{} ({status})", after_colon(&text)),
         (Some(text), None) => after_colon(&text),

@@ -45,6 +45,8 @@ pub(super) struct CallTally {
     /// What is wrong with it, if it does not.
     pub(super) last_fault: LastFault,
     pub(super) last_line: u64,
+    /// What it did, if an event shows it.
+    pub(super) last_detail: Box<str>,
     /// Whether its exit status is that of another command.
     pub(super) last_hides_exit: bool,
     /// Those without the call that they require.
@@ -76,6 +78,7 @@ impl Default for CallTally {
             last: Truth::No,
             last_fault: LastFault::Failed,
             last_line: 0,
+            last_detail: Box::default(),
             last_hides_exit: false,
             unprepared: none(),
         }
@@ -319,6 +322,7 @@ impl CallPattern {
             Truth::Unknown | Truth::No => return self.spoil(call, tally),
         };
         (tally.last, tally.last_line) = (last, call.line);
+        tally.last_detail = call.detail.clone();
         tally.last_hides_exit = succeeded == Truth::Unknown && call.hides_exit(number);
         tally.last_fault = match () {
             () if call.was_refused() => LastFault::Refused,

@@ -97,7 +97,12 @@ impl CallPattern {
             truth: if context.hidden_calls() > 0 { Truth::Unknown } else { tally.last },
             fact,
             question: Some(self.calls.last_statement()),
-            tally: Tally { sure: 0, lines: Vec::new(), ..tally.tried.clone() },
+            tally: Tally {
+                sure: 0,
+                lines: Vec::new(),
+                detail: tally.last_detail.clone(),
+                ..tally.tried.clone()
+            },
             doubt,
         }
     }

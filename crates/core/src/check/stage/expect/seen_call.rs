@@ -91,7 +91,11 @@ impl SeenCall {
     ) {
         self.kind = call.kind;
         self.tool = call.tool.as_deref().unwrap_or_default().into();
-        if let Some(detail) = call.detail.as_deref().filter(|detail| !detail.is_empty()) {
+        let detail = call.detail.as_deref().unwrap_or_default();
+        if call.files.len() > 1 {
+            // It names one of the files, which may not be the one that matters.
+            self.detail = Box::default();
+        } else if !detail.is_empty() {
             self.detail = clipped(detail, ROW_DETAIL_BYTES_MAX).into();
         }
         let (_, changes) = values;
