@@ -163,11 +163,14 @@ fn droid(told: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         told.model(&event["model"]);
     }
-    if event["type"] != "completion" {
-        return;
-    }
-    set(&mut told.turns, event["numTurns"].as_f64());
-    set(&mut told.duration, event["durationMs"].as_f64());
+    // `result` is the whole run in one object.
+    let [turns, duration] = match event["type"].as_str() {
+        Some("completion") => ["numTurns", "durationMs"],
+        Some("result") => ["num_turns", "duration_ms"],
+        _ => return,
+    };
+    set(&mut told.turns, event[turns].as_f64());
+    set(&mut told.duration, event[duration].as_f64());
     let [input, read, write, output] = anthropic(&event["usage"]);
     set(&mut told.input, input);
     set(&mut told.cache_read, read);

@@ -381,7 +381,7 @@ impl<'c> Run<'c> {
 
     /// What a stream without its terminal event leaves open.
     fn missing(&self, fact: &str) -> String {
-        let open = [self.calls.open_summary(), self.background.open_summary()];
+        let open = [self.calls.open_summary(), self.background.open_summary(&self.calls)];
         let open = open.iter().flatten().map(String::as_str);
         [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
     }

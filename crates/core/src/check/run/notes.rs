@@ -80,7 +80,7 @@ impl Run<'_> {
         };
         let has_others = !is_named || self.calls.open_in_turn() > 1;
         let open = has_others.then(|| self.calls.open_summary_with(ages)).flatten();
-        let parts = [Some(message), open, self.background.open_summary()];
+        let parts = [Some(message), open, self.background.open_summary(&self.calls)];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }

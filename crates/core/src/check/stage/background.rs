@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::calls::CallTable;
 use crate::facts::{BoundedId, Facts};
 use crate::limits::{BACKGROUND_MAX, CALLS_NAMED_MAX};
 use crate::rules::Rule;
@@ -52,14 +53,16 @@ impl BackgroundWork {
         }
     }
 
-    /// The open work in half a sentence; nothing if there is none.
-    pub(crate) fn open_summary(&self) -> Option<String> {
-        let named = self.open.iter().take(CALLS_NAMED_MAX);
+    /// The open work in half a sentence, without that of calls which are open themselves; nothing
+    /// if there is none.
+    pub(crate) fn open_summary(&self, calls: &CallTable<'_>) -> Option<String> {
+        let open: Vec<_> = self.open.iter().filter(|(_, id)| !calls.is_open(id)).collect();
+        let named = open.iter().take(CALLS_NAMED_MAX);
         let named =
             named.map(|((line, _), id)| format!("{} since line {line}", shown(id.as_str())));
         let mut named: Vec<String> = named.collect();
-        if named.len() < self.open.len() {
-            named.push(format!("{} more", self.open.len() - named.len()));
+        if named.len() < open.len() {
+            named.push(format!("{} more", open.len() - named.len()));
         }
         (!named.is_empty()).then(|| format!("background work: {}", named.join(", ")))
     }

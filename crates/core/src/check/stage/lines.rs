@@ -282,14 +282,14 @@ fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
     diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
 }
 
-/// What a user can do about a line that was skipped.
+/// How long a line may be.
 fn limit_note(bytes: u64) -> String {
     let limit = if bytes > 0 && bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)
     } else {
         counted(bytes, "byte")
     };
-    format!("the limit is {limit}; --max-line-bytes raises it")
+    format!("the limit is {limit}")
 }
 
 /// Whether a line that is not an event looks like one: it begins as an object, or is too long to

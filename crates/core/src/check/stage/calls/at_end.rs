@@ -6,6 +6,7 @@ use super::call_name::named;
 use super::{CallCounts, CallTable, OpenCall, ToolCall};
 use crate::check::end_of_run::duration;
 use crate::check::{Bound, CallChange, CallUpdate, Note};
+use crate::facts::BoundedId;
 use crate::limits::{CALL_ROWS_MAX, CALLS_NAMED_MAX, ROW_DETAIL_BYTES_MAX};
 use crate::profile::OpenAtEnd;
 use crate::rules::Rule;
@@ -31,6 +32,10 @@ impl<'p> CallTable<'p> {
             update
         };
         self.open_calls().into_iter().map(update).collect()
+    }
+
+    pub(crate) fn is_open(&self, id: &BoundedId) -> bool {
+        self.open.values().any(|open| open.id == *id)
     }
 
     /// Whether a call is open that must not be open where the run ends.
