@@ -31,7 +31,7 @@ impl RetryAfter {
     /// `2026-11-24 at 05:00 UTC`.
     pub(crate) fn named(text: &str) -> Option<Self> {
         let text = text.trim();
-        let plain = text.replacen(" at ", " ", 1).replace(" UTC", "Z");
+        let plain = text.replacen(" at ", " ", 1).replace(" UTC", ":00Z");
         let time = || milliseconds(&plain).and_then(whole_number).map(Self::At);
         match text.parse() {
             Ok(number) => Self::number(number),

@@ -33,8 +33,7 @@ pub(crate) fn milliseconds(text: &str) -> Option<f64> {
     };
     let mut clock = clock.splitn(3, ':');
     let (hours, minutes) = (whole(clock.next()?, 24)?, whole(clock.next()?, 59)?);
-    let seconds = clock.next().unwrap_or("0").parse().ok();
-    let seconds = seconds.filter(|it: &f64| (0.0..61.0).contains(it))?;
+    let seconds: f64 = clock.next()?.parse().ok().filter(|it| (0.0..61.0).contains(it))?;
     let days = days_since_1970(year, month, day);
     let minutes = f64::from(days) * 1_440.0 + f64::from(hours * 60 + minutes) - offset;
     Some((minutes * 60.0 + seconds) * 1_000.0)
