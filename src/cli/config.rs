@@ -13,14 +13,10 @@ use super::setup;
 ///
 /// When the file cannot be read or is wrong, or the command line contradicts itself.
 pub(super) fn of(cli: &Cli) -> Result<Config, CliError> {
-    let file = match &cli.config {
-        Some(file) => Some(file.clone()),
-        None if cli.no_config => None,
-        None => Config::nearest_file().map_err(CliError::usage)?,
-    };
-    let mut config = match file {
-        Some(file) => Config::read(&file).map_err(CliError::usage)?,
-        None => Config::default(),
+    let mut config = match &cli.config {
+        Some(file) => Config::read(file).map_err(CliError::usage)?,
+        None if cli.no_config => Config::default(),
+        None => nearest()?,
     };
     if let Some(profile) = &cli.profile {
         config.set_profile(profile);
@@ -34,6 +30,18 @@ pub(super) fn of(cli: &Cli) -> Result<Config, CliError> {
     config.set_limits(&limits(cli));
     config.consistent().map_err(CliError::usage)?;
     Ok(config)
+}
+
+/// Reads the nearest configuration file, if there is one.
+///
+/// # Errors
+///
+/// When it cannot be read or is wrong.
+pub(super) fn nearest() -> Result<Config, CliError> {
+    match Config::nearest_file().map_err(CliError::usage)? {
+        Some(file) => Config::read(&file).map_err(CliError::usage),
+        None => Ok(Config::default()),
+    }
 }
 
 fn limits(cli: &Cli) -> Limits {

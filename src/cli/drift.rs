@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use ndjson_check_core::{
-    Checker, Error, Observer, ProducerExit, StreamSummary, WantedEvents, internals::AUTO,
-};
+use ndjson_check_core::{Checker, Error, Observer, ProducerExit, StreamSummary, WantedEvents};
 use ndjson_check_formats::report::DriftReport;
 
 use super::args::{CompareFormat, DriftArgs, RedactArgs};
 use super::check_stream::{StreamJob, check_stream};
+use super::config;
 use super::error::CliError;
 use super::inputs::contents::{FoundStream, each_stream};
 use super::inputs::{Input, inputs};
@@ -42,9 +41,14 @@ pub(super) struct StreamReader {
 }
 
 impl StreamReader {
+    /// Without a named profile, that of the nearest configuration file is used.
     pub(super) fn new(profile: Option<&str>, redact: &RedactArgs) -> Result<Self, CliError> {
         let redaction = Redaction::of(redact)?;
-        let checker = Checker::builder().profile(profile.unwrap_or(AUTO)).stats(true).build()?;
+        let profile = match profile {
+            Some(profile) => profile.to_owned(),
+            None => config::nearest()?.profile().to_owned(),
+        };
+        let checker = Checker::builder().profile(&profile).stats(true).build()?;
         Ok(Self { checker, redaction })
     }
 

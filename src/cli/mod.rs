@@ -119,7 +119,8 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     setup::consistent(cli, &inputs)?;
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
     let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
-    same_file::refuse(cli, config.file(), &inputs)?;
+    let settings = [config.files(), checker.profile_files().to_vec()].concat();
+    same_file::refuse(cli, &settings, &inputs)?;
     attempts::refuse(cli)?;
     // Before the outputs: they empty files.
     let baseline = baseline::of(cli)?;

@@ -16,7 +16,7 @@ use super::stream_files::absolute;
 
 pub(super) fn refuse(
     cli: &Cli,
-    config: Option<&Path>,
+    settings: &[PathBuf],
     inputs: &[Result<Input, Error>],
 ) -> Result<(), CliError> {
     let reports = cli.report.iter().filter_map(|report| report.file.as_ref());
@@ -27,8 +27,7 @@ pub(super) fn refuse(
     let reads_stdin = inputs.iter().flatten().any(|input| *input == Input::Stdin);
     let stdin = stdio::stdin_copy().and_then(Handle::from_file).ok().filter(|_| reads_stdin);
     let lists = cli.files_from.iter().chain(&cli.files0_from).chain(&cli.baseline);
-    let lists = lists.chain(&cli.schema).map(PathBuf::as_path).chain(config);
-    let lists = lists.chain(cli.profile.as_deref().map(Path::new));
+    let lists = lists.chain(&cli.schema).chain(settings).map(PathBuf::as_path);
     let files = inputs.iter().flatten().filter_map(|input| match input {
         Input::Path(path) => Some(path.as_path()),
         Input::Stdin => None,

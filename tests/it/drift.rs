@@ -72,6 +72,29 @@ fn what_is_new_is_listed() {
     assert_eq!(code, Some(0));
 }
 
+/// Goal: without `--profile`, that of the configuration is used, as for a check.
+#[test]
+fn the_profile_of_the_configuration_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let minimal = root().join("fixtures/profiles/minimal");
+    for name in ["profile.json", "schema.json", "good.ndjson"] {
+        fs::copy(minimal.join(name), folder.path().join(name)).unwrap();
+    }
+    for arguments in [&["drift", "good.ndjson"][..], &["diff", "good.ndjson", "good.ndjson"]] {
+        let compare = || {
+            let mut command = program();
+            command.args(arguments).current_dir(&folder).output().unwrap()
+        };
+        let config = folder.path().join("ndjson-check.toml");
+        let _ = fs::remove_file(&config);
+        assert_eq!(compare().status.code(), Some(2), "{arguments:?}");
+        fs::write(&config, "profile = \"profile.json\"").unwrap();
+        let output = compare();
+        let error = text(&output.stderr);
+        assert_eq!((output.status.code(), error.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
 /// Goal: the forms say the same.
 #[test]
 fn the_forms_say_the_same() {

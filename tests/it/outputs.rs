@@ -40,6 +40,34 @@ fn a_closed_standard_input_does_not_lose_the_report() {
     assert!(fs::read_to_string(&file).unwrap().contains("\"summary\""));
 }
 
+/// Goal: an output does not replace a file that a profile or the configuration names.
+#[test]
+fn the_files_of_a_profile_and_of_the_configuration_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join(name);
+    let minimal = root().join("fixtures/profiles/minimal");
+    for name in ["schema.json", "good.ndjson"] {
+        fs::copy(minimal.join(name), of(name)).unwrap();
+    }
+    fs::copy(minimal.join("profile.json"), of("base.json")).unwrap();
+    fs::write(of("own.json"), r#"{ "extends": "base.json", "name": "own" }"#).unwrap();
+    fs::write(of("answer.json"), "true").unwrap();
+    let config = "profile = \"own.json\"\n[expect]\nanswer = { schema = \"answer.json\" }\n";
+    fs::write(of("ndjson-check.toml"), config).unwrap();
+    for name in ["own.json", "base.json", "schema.json", "answer.json", "ndjson-check.toml"] {
+        let before = fs::read(of(name)).unwrap();
+        for option in ["--tee=", "--report=json="] {
+            let mut command = Command::new(PROGRAM);
+            command.arg(format!("{option}{name}")).arg("good.ndjson").current_dir(&folder);
+            let output = command.output().unwrap();
+            let error = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{option}{name}: {error}");
+            assert!(error.contains(&format!("{name} would replace its own input")), "{error}");
+            assert_eq!(fs::read(of(name)).unwrap(), before, "{option}{name}");
+        }
+    }
+}
+
 /// Goal: the files of a GitHub job are appended to, and nothing replaces them.
 /// Method: a file that ends in the middle of a line; a report and a copy to the same file.
 #[test]

@@ -142,6 +142,11 @@ impl ExpectTable {
         self.presets.iter().map(|preset| preset.get_ref().name()).collect()
     }
 
+    pub(crate) fn answer_schema(&self) -> Option<&str> {
+        let schema = self.answer.as_ref()?.get_ref().schema.as_ref()?;
+        Some(schema.get_ref())
+    }
+
     /// A demand that every run meets, and what is wrong with it.
     fn meaningless(&self) -> Option<(Range<usize>, &'static str)> {
         let empty = |names: &Option<Spanned<Vec<Name>>>, message| {

@@ -85,6 +85,17 @@ impl Config {
         self.source.as_ref().map(ConfigText::file)
     }
 
+    /// The files that the settings were read from: the configuration, and the schema of the answer.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let schema = self.table.expect.answer_schema().map(PathBuf::from);
+        self.file().map(PathBuf::from).into_iter().chain(schema).collect()
+    }
+
+    /// The name of a built-in profile, the path of a profile file, or `auto`.
+    pub fn profile(&self) -> &str {
+        self.table.profile.as_ref().map_or(AUTO, |profile| profile.get_ref())
+    }
+
     /// Names the profile, whatever the file says.
     pub fn set_profile(&mut self, profile: &str) {
         self.table.profile = Some(Spanned::new(0..0, profile.to_owned()));
@@ -142,9 +153,8 @@ impl Config {
     /// The checker's builder with these settings.
     #[must_use]
     pub fn apply_to(&self, builder: CheckerBuilder) -> CheckerBuilder {
-        let profile = self.table.profile.as_ref().map_or(AUTO, |profile| profile.get_ref());
         let mut builder = builder
-            .profile(profile)
+            .profile(self.profile())
             .strict(self.table.strict)
             .config_file(self.file().map(|file| file.display().to_string()))
             .limits(self.table.limits.limits())

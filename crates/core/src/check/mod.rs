@@ -34,6 +34,7 @@ mod wording;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -116,6 +117,12 @@ impl Checker {
     /// The default options: the profile is detected, rules have their default severities.
     pub fn builder() -> CheckerBuilder {
         CheckerBuilder::default()
+    }
+
+    /// The files that the chosen profile, its bases and its schema were read from: none for a
+    /// built-in profile.
+    pub fn profile_files(&self) -> &[PathBuf] {
+        self.contracts.named().map_or(&[], |contract| &contract.profile().files)
     }
 
     pub(crate) fn contracts(&self) -> Arc<Contracts> {

@@ -22,6 +22,8 @@ struct ResolvedProfile {
     schema: SchemaSource,
     /// The profiles that it extends, resolved and with their names, the farthest first.
     bases: Vec<(String, Value)>,
+    /// The files of all of them, and of the schema.
+    files: Vec<PathBuf>,
 }
 
 enum SchemaSource {
@@ -90,11 +92,12 @@ impl Profile {
     }
 
     fn resolved(origin: &str, resolved: ResolvedProfile) -> Result<(Self, Option<Schema>), Error> {
-        let ResolvedProfile { profile: json, schema, bases } = resolved;
+        let ResolvedProfile { profile: json, schema, bases, files } = resolved;
         validate(&json, &bases).map_err(|message| refused(origin, message))?;
         let profile = serde_json::from_str(&json.to_string());
         let mut profile: Self = profile.map_err(|error| refused(origin, error.to_string()))?;
         profile.json = Some(json);
+        profile.files = files;
         let schema = schema.load(&profile.name)?;
         Ok((profile, schema))
     }
@@ -107,6 +110,13 @@ impl Profile {
 }
 
 impl SchemaSource {
+    fn file(&self) -> Option<PathBuf> {
+        match self {
+            Self::File { file, .. } => Some(file.clone()),
+            Self::Nowhere | Self::BuiltIn(_) | Self::Given { .. } => None,
+        }
+    }
+
     fn load(self, name: &str) -> Result<Option<Schema>, Error> {
         let compiled = |place: String, of: &str, schema: Result<Value, String>| {
             let schema = schema.and_then(|schema| Schema::compile(name, &schema));
@@ -162,10 +172,13 @@ fn resolve(name_or_file: &str, text: Option<&str>, depth: usize) -> Result<Resol
         return Err(refused(format!("more than {EXTENDS_MAX} profiles extend one another")));
     }
     let (mut profile, schema) = read_own(name_or_file, text).map_err(refused)?;
+    let own_file = text.is_none().then(|| PathBuf::from(name_or_file));
+    let schema_file = schema.as_ref().and_then(SchemaSource::file);
+    let mut files: Vec<PathBuf> = own_file.into_iter().chain(schema_file).collect();
     let base = profile.as_object_mut().and_then(|members| members.remove("extends"));
     let Some(base) = base else {
         let schema = schema.unwrap_or(SchemaSource::Nowhere);
-        return Ok(ResolvedProfile { profile, schema, bases: Vec::new() });
+        return Ok(ResolvedProfile { profile, schema, bases: Vec::new(), files });
     };
     let Value::String(base) = base else {
         return Err(refused("/extends: must be a string: a profile's name or a file".to_owned()));
@@ -178,12 +191,13 @@ fn resolve(name_or_file: &str, text: Option<&str>, depth: usize) -> Result<Resol
     }
     let base = if is_built_in { base.into() } else { file.to_string_lossy() };
     let base_profile = resolve(&base, None, depth + 1)?;
-    let ResolvedProfile { profile: inherited, schema: base_schema, mut bases } = base_profile;
+    let ResolvedProfile { profile: inherited, schema: base_schema, mut bases, .. } = base_profile;
+    files.extend(base_profile.files);
     let merged = merge::extended(inherited.clone(), profile).map_err(|place| {
         refused(format!("{place}: null removes a key that {base} does not have"))
     })?;
     bases.push((base.into_owned(), inherited));
-    Ok(ResolvedProfile { profile: merged, schema: schema.unwrap_or(base_schema), bases })
+    Ok(ResolvedProfile { profile: merged, schema: schema.unwrap_or(base_schema), bases, files })
 }
 
 /// The JSON of a profile without what it inherits, and its own schema.

@@ -3,6 +3,8 @@
 //! A profile is a JSON file with a closed vocabulary, described by its own JSON Schema
 //! ([`LANGUAGE`]). The stages contain nothing about any producer.
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -132,4 +134,7 @@ pub(crate) struct Profile {
     /// What a profile that is not built in was read from.
     #[serde(skip)]
     json: Option<Value>,
+    /// The files that it and its schema were read from.
+    #[serde(skip)]
+    pub files: Vec<PathBuf>,
 }
