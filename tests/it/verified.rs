@@ -176,6 +176,23 @@ fn a_file_is_read_before_it_is_written() {
     hides(&run_of(&[unknown, edit]), &expected, message);
 }
 
+/// Goal: what the run itself creates needs no call before it.
+#[test]
+fn a_created_file_is_known() {
+    let expected = of_kind("write", |it| it.requires = kind("read"));
+    let created = call(
+        "c1",
+        "editToolCall",
+        &json!({"path": "/app/new.js"}),
+        &json!({"success": {"path": "/app/new.js",
+                            "diffString": "--- /dev/null\n+++ b/app/new.js\n@@ -0,0 +1 @@\n+x\n"}}),
+    );
+    holds(&run_of(&[created.clone(), write("c2", "/app/new.js")]), &expected);
+    let message = "each write call must come after a read call with the same path, but 1 did not; \
+                   see line 4";
+    fails(&run_of(&[created, write("c2", "/app/old.js")]), &expected, message);
+}
+
 /// The configuration in `docs/configuration.md` that says what tested means.
 fn tested() -> &'static str {
     "[expect]\ncalls = [{ kind = \"command\", matches = \"npm test\", last = \"succeeded\", \

@@ -280,7 +280,7 @@ impl<'c> ExpectCheck<'c> {
             SeenCall::new(call.number, line, self.clock)
         });
         if self.compares_paths {
-            seen.observe_paths(call, self.directory.as_deref(), &self.kinds);
+            seen.observe_paths((call, values.1), self.directory.as_deref(), &self.kinds);
         }
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         seen.observe((call, values), self.directory.as_deref(), expected);

@@ -27,7 +27,8 @@ struct KindHistory {
     /// The numbers and lines of those that wait.
     waiting: BTreeSet<(u64, u64)>,
     waiting_unsure: BTreeSet<(u64, u64)>,
-    /// The hashes of the paths of those that succeeded, with their first end.
+    /// The hashes of the paths of those that succeeded, and of the files that any call created,
+    /// with the first end of such a call.
     paths: BTreeMap<u64, u64>,
     /// The first end of one that succeeded with a path that is not known.
     hidden_end: Option<u64>,
@@ -123,12 +124,14 @@ impl KindHistories {
         waiting.into_iter().chain(history.first.sure).min().map_or(0, |(_, line)| line)
     }
 
-    /// Whether a successful call of this kind with the same path ended before a call started.
+    /// Whether a successful call of this kind with the same path ended before a call started. The
+    /// run knows the files that it creates without such a call.
     pub(super) fn has_same_path(&self, kind: CallKind, call: &SeenCall) -> Truth {
         let Some(history) = self.of(kind) else { return Truth::Unknown };
         let is_before = |end: u64| end < call.started;
         let has = |path: &u64| match history.paths.get(path) {
             Some(end) if is_before(*end) => Truth::Yes,
+            _ if call.created.contains(path) => Truth::Yes,
             _ if history.hidden_end.is_some_and(is_before) => Truth::Unknown,
             _ => Truth::No,
         };
@@ -163,15 +166,15 @@ impl KindHistory {
             *first = Some(first.map_or(this, |first| first.min(this)));
         }
         let succeeded = is_of_kind.min(call.succeeded());
-        let has_room = self.paths.len() + call.paths.len() <= EXPECTED_PATHS_MAX;
+        let known = if succeeded == Truth::Yes { &call.paths } else { &call.created };
+        let has_room = self.paths.len() + known.len() <= EXPECTED_PATHS_MAX;
+        for path in known.iter().filter(|_| has_room) {
+            let end = self.paths.entry(*path).or_insert(call.ended);
+            *end = call.ended.min(*end);
+        }
         match succeeded {
             Truth::No => {}
-            Truth::Yes if has_room && !call.paths.is_empty() => {
-                for path in &call.paths {
-                    let end = self.paths.entry(*path).or_insert(call.ended);
-                    *end = call.ended.min(*end);
-                }
-            }
+            Truth::Yes if has_room && !call.paths.is_empty() => {}
             Truth::Yes | Truth::Unknown => {
                 let end = self.hidden_end.get_or_insert(call.ended);
                 *end = call.ended.min(*end);

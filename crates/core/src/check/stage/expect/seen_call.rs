@@ -50,6 +50,8 @@ pub(super) struct SeenCall {
     pub(super) has_background_end: bool,
     /// The hashes of the files that it is about, if an expectation compares them.
     pub(super) paths: Vec<u64>,
+    /// Those of them that it has created.
+    pub(super) created: Vec<u64>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
     /// Whether it has deleted a file among others.
@@ -74,6 +76,7 @@ impl SeenCall {
             outcome: None,
             has_background_end: false,
             paths: Vec::new(),
+            created: Vec::new(),
             kind: None,
             deletes: false,
             tool: Box::default(),
@@ -122,10 +125,15 @@ impl SeenCall {
 
     pub(super) fn observe_paths(
         &mut self,
-        call: &EventCall<'_>,
+        (call, changes): (&EventCall<'_>, &[FileChange]),
         directory: Option<&str>,
         kinds: &KindHistories,
     ) {
+        let hash = |file: &str| match resolved(file, directory) {
+            ResolvedPath::Known(path) | ResolvedPath::Unclear(path) => kinds.hash(&path),
+        };
+        let created = changes.iter().filter(|change| change.kind == Some(ChangeKind::Added));
+        self.created.extend(created.map(|change| hash(&change.path)));
         let is_about_file =
             matches!(call.kind, Some(CallKind::Read | CallKind::Write | CallKind::Delete));
         let detail = call.detail.as_deref().filter(|_| call.shows_detail && is_about_file);
@@ -135,10 +143,7 @@ impl SeenCall {
             files.extend(detail.filter(|detail| !detail.is_empty()));
         }
         if !files.is_empty() {
-            let path = |file| match resolved(file, directory) {
-                ResolvedPath::Known(path) | ResolvedPath::Unclear(path) => kinds.hash(&path),
-            };
-            self.paths = files.into_iter().map(path).collect();
+            self.paths = files.into_iter().map(hash).collect();
         }
     }
 
