@@ -272,9 +272,9 @@ impl<'c> Run<'c> {
     }
 
     /// The first event shows the format: a terminal event alone is the single object.
-    fn settle_format(&mut self, facts: &Facts<'_>) -> AgentFormat {
+    pub(super) fn settle_format(&mut self, facts: &Facts<'_>) -> AgentFormat {
         *self.format.get_or_insert_with(|| {
-            let is_end = facts.terminal().is_some_and(|end| !end.is_provisional);
+            let is_end = facts.terminal().is_some();
             let has_single = self.contract.profile().single_object.is_some();
             if has_single && is_end { AgentFormat::Json } else { AgentFormat::StreamJson }
         })

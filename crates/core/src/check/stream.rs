@@ -13,6 +13,7 @@ use super::{
     Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownKind, UnknownName, Verdict,
     WantedEvents,
 };
+use crate::check::AgentFormat;
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::FactShapes;
@@ -189,7 +190,9 @@ impl<'c> LineLoop<'c> {
             shapes.learn(line, event, &plan, &unknown);
         }
         let mut facts = plan.facts(event.line, event.offset);
-        if self.run.holds_back_end(&facts) {
+        if is_first && self.run.settle_format(&facts) == AgentFormat::Json {
+            facts.end_for_good();
+        } else if self.run.holds_back_end(&facts) || facts.is_provisional_end() {
             facts.hold_back_end();
         }
         if let Some(members) = &mut self.members {

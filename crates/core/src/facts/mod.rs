@@ -96,6 +96,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) background_started: Vec<BoundedId>,
     /// Each with whether it counts only before the end of the run.
     pub(crate) background_ended: Vec<(BoundedId, bool)>,
+    /// Work that was stopped was lost.
+    pub(crate) loses_stopped_work: bool,
     /// Values that the profile does not know: their paths and texts.
     pub(crate) unknown_values: Vec<(String, String)>,
     pub(crate) defects: Vec<ReportedDefect>,
@@ -157,6 +159,7 @@ impl RareFacts<'_> {
             self.abandons_text,
             self.may_repeat_text,
             self.may_begin_final_text,
+            self.loses_stopped_work,
         ];
         let background = (&self.background_started, &self.background_ended);
         let defects: Vec<_> = self.defects.iter().map(|defect| defect.rule).collect();
@@ -290,12 +293,23 @@ impl<'e> Facts<'e> {
         self.end().filter(|end| end.is_terminal)
     }
 
-    /// The terminal event is that of an earlier turn, and the end only if nothing follows.
+    pub(crate) fn is_provisional_end(&self) -> bool {
+        self.end().is_some_and(|end| end.is_provisional)
+    }
+
+    /// The terminal event is that of an earlier turn, and the end only if nothing follows. Its text
+    /// is no answer: the latest text may be that of a later turn.
     pub(crate) fn hold_back_end(&mut self) {
         if let Some(rare) = &mut self.rare {
             rare.end.iter_mut().for_each(|end| end.is_provisional = true);
             rare.final_text = None;
         }
+    }
+
+    /// Nothing follows this event.
+    pub(crate) fn end_for_good(&mut self) {
+        let end = self.rare.as_mut().and_then(|rare| rare.end.as_mut());
+        end.into_iter().for_each(|end| end.is_provisional = false);
     }
 }
 

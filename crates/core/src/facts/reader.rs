@@ -83,10 +83,9 @@ impl FactReader {
         }
         let starts_turn = applies(&rules.reopen);
         let end = end(profile, rules, event);
-        // The latest text may be that of a later turn, and a failure is no answer.
-        let has_no_answer =
-            |end: RunEnd<'_>| end.is_provisional || end.outcome == Some(RunOutcome::Failure);
-        let final_text = final_text.filter(|_| !end.is_some_and(has_no_answer));
+        // A failure is no answer.
+        let has_failed = |end: RunEnd<'_>| end.outcome == Some(RunOutcome::Failure);
+        let final_text = final_text.filter(|_| !end.is_some_and(has_failed));
         let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
         let may_follow_end = applies(&rules.after) || is_news;
@@ -145,6 +144,10 @@ fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut
     if !(started.is_empty() && ended.is_empty()) {
         let rare = rare.get_or_insert_default();
         (rare.background_started, rare.background_ended) = (started, ended);
+    }
+    let lost = &profile.calls.background.lost;
+    if holding(&rules.background_lost, lost, root).next().is_some() {
+        rare.get_or_insert_default().loses_stopped_work = true;
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) struct TagRules {
     pub(super) run_facts: Vec<OpenRule>,
     pub(super) background_start: Vec<OpenRule>,
     pub(super) background_end: Vec<OpenRule>,
+    pub(super) background_lost: Vec<OpenRule>,
     pub(super) values: Vec<OpenRule>,
     pub(super) defects: Vec<OpenRule>,
     pub(super) unavailable: Vec<OpenRule>,
@@ -134,6 +135,7 @@ impl TagRules {
             terminal: open_rules(&profile.end.rules, |rule| rule.when.specialize(known)),
             background_start: background(&profile.calls.background.start),
             background_end: background(&profile.calls.background.end),
+            background_lost: event_rules(&profile.calls.background.lost),
             values: open_rules(&profile.values, |rule| rule.when.specialize(known)),
             defects: open_rules(&profile.defects, |rule| rule.when.specialize(known)),
             unavailable: open_rules(&profile.session.unavailable, |rule| {

@@ -160,6 +160,8 @@ pub(crate) struct BackgroundRules {
     pub start: Vec<BackgroundRule>,
     /// Events that report that the work has ended, in any way.
     pub end: Vec<BackgroundRule>,
+    /// Events that say that work which ended only by being stopped was lost.
+    pub lost: Vec<EventRule>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

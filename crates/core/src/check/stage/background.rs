@@ -15,6 +15,10 @@ pub(crate) struct BackgroundWork {
     open: BTreeMap<(u64, usize), BoundedId>,
     /// Work that was stopped after the end of the run: it is lost, unless another turn follows.
     stopped: Vec<BoundedId>,
+    /// Work that was stopped during the run: it is lost if the agent says so.
+    stopped_in_run: BTreeMap<(u64, usize), BoundedId>,
+    /// The agent says that it stopped work, of which the stream does not show the start.
+    has_lost_unknown: bool,
 }
 
 impl BackgroundWork {
@@ -26,16 +30,29 @@ impl BackgroundWork {
             }
         }
         for (id, only_in_run) in &rare.background_ended {
-            if is_in_run || !only_in_run {
-                self.open.retain(|_, open| open != id);
-            } else if self.stopped.len() < BACKGROUND_MAX {
+            let has_room = self.stopped.len() < BACKGROUND_MAX;
+            if *only_in_run && has_room {
                 self.stopped.push(id.clone());
             }
+            if is_in_run || !only_in_run {
+                self.open.retain(|place, open| {
+                    if *only_in_run && open == id {
+                        self.stopped_in_run.insert(*place, open.clone());
+                    }
+                    open != id
+                });
+            }
+        }
+        if rare.loses_stopped_work {
+            self.open.append(&mut self.stopped_in_run);
+            self.has_lost_unknown = self.open.is_empty();
         }
     }
 
     /// The agent goes on: what has been stopped was not lost.
     pub(crate) fn new_turn(&mut self) {
+        self.stopped_in_run.clear();
+        self.has_lost_unknown = false;
         let stopped = std::mem::take(&mut self.stopped);
         self.open.retain(|_, open| !stopped.contains(open));
     }
@@ -43,13 +60,21 @@ impl BackgroundWork {
     /// Reports what has not ended where the run has succeeded.
     pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
         for ((start, _), id) in &self.open {
-            let message = format!(
-                "the run succeeded, but the stream does not show that the background work {} ended",
-                shown(id.as_str())
-            );
+            let name = shown(id.as_str());
+            let message = if self.stopped.contains(id) {
+                format!("the run succeeded, but its background work {name} was stopped")
+            } else {
+                format!(
+                    "the run succeeded, but the stream does not show that the background work {name} ended"
+                )
+            };
             let diagnostic =
                 Diagnostic::new(Rule::BackgroundWorkLost, message).of_call(id.as_str());
             found.push(diagnostic.related(*start).at(line, offset));
+        }
+        if self.has_lost_unknown {
+            let message = "the run succeeded, but the agent stopped its background work";
+            found.push(Diagnostic::new(Rule::BackgroundWorkLost, message).at(line, offset));
         }
     }
 
