@@ -104,7 +104,7 @@ impl CliError {
             Self::Output { name, source } => format!("failed to write to {name}: {source}"),
             Self::Start { program, .. } if program.is_empty() => "the command is empty".to_owned(),
             Self::Start { program, source } => {
-                format!("failed to start {program}: {source}{}", start_hint(program))
+                format!("failed to start {program}: {source}{}", start_hint(program, source))
             }
         }
     }
@@ -121,16 +121,23 @@ fn with_stdin(error: &Error) -> String {
     of_stdin.unwrap_or(text)
 }
 
-fn start_hint(program: &str) -> &'static str {
+fn start_hint(program: &str, error: &io::Error) -> &'static str {
     let path = Path::new(program);
+    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
     if program.starts_with('-') {
         "; options of ndjson-check go before `--`"
     } else if program.contains(char::is_whitespace) && !path.exists() {
         "; leave out the quotes around the command"
-    } else if path.is_file() {
+    } else if is_missing && path.is_file() {
+        "; the interpreter in its first line does not exist"
+    } else if is_denied && path.is_file() {
         "; to check a recording, leave out `--`"
-    } else {
+    } else if is_missing || is_denied {
         ""
+    } else {
+        "; to check a recording, leave out `--`; \
+         to run a script, put its interpreter before it, such as `sh`"
     }
 }
 

@@ -94,6 +94,24 @@ fn commands_in_quotes_and_options_behind_are_named() {
     assert!(message.contains("No such file or directory\n"), "{message}");
 }
 
+/// Goal: a script that the system does not start is named as such.
+#[cfg(unix)]
+#[test]
+fn scripts_need_their_interpreter() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("agent.sh");
+    for (first_line, hint) in [
+        ("", "to run a script, put its interpreter before it, such as `sh`\n"),
+        ("#!/no/such/interpreter\n", "; the interpreter in its first line does not exist\n"),
+    ] {
+        std::fs::write(&script, format!("{first_line}exit 0\n")).unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let message = refused(&["--", script.to_str().unwrap()]);
+        assert!(message.ends_with(hint), "{message}");
+    }
+}
+
 /// Goal: who forgets `--` sees the command line that works.
 #[test]
 fn a_command_without_its_marker_is_written_out() {

@@ -14,7 +14,7 @@ Examples:
   ndjson-check replay claude plain | ndjson-check
   ndjson-check replay codex tool --stall-at 4 --install ~/fake-bin")]
 pub(crate) struct ReplayArgs {
-    /// A name from `--list`: an agent or a version of it; or a file
+    /// An agent from `--list`, or a version of one; or a file
     #[arg(value_name = "AGENT|FILE", required_unless_present = "list")]
     pub(crate) what: Option<String>,
 

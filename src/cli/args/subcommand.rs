@@ -75,7 +75,7 @@ ndjson-check profiles [NAME]
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum ProfileDraft {
-    /// Draft a profile with its schema from recordings; stderr shows why
+    /// Draft a profile with its schema from recordings; stderr explains the choices
     Draft {
         /// Recordings: files, or directories of *.ndjson and *.jsonl
         #[arg(value_name = "FILE", required = true)]
