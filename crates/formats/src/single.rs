@@ -86,14 +86,14 @@ impl From<Vec<Diagnostic>> for FirstFindings {
 pub fn summary_json(summary: &StreamSummary, found: &FirstFindings) -> String {
     /// The `stream` of the JSON report.
     #[derive(Serialize)]
-    struct Answered<'a> {
+    struct JudgedSummary<'a> {
         passed: bool,
         headline: String,
         #[serde(flatten)]
         summary: &'a StreamSummary,
     }
     let answer = Headline::new(summary, found);
-    let answered = Answered { passed: answer.passed, headline: answer.text(), summary };
+    let answered = JudgedSummary { passed: answer.passed, headline: answer.text(), summary };
     // Cannot fail: it is plain data.
     serde_json::to_string(&answered).unwrap_or_default()
 }

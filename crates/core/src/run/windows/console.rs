@@ -15,7 +15,7 @@ const OPEN_MAX: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Console {
     handle: OwnedHandle,
-    text: OpenText,
+    text: ConsoleText,
     shows_colours: bool,
 }
 
@@ -29,7 +29,7 @@ impl Console {
     /// Gives the handle back if it is none of a console.
     pub(super) fn new(handle: OwnedHandle) -> Result<Self, OwnedHandle> {
         if is_console(handle.as_handle()) {
-            Ok(Self { handle, text: OpenText::default(), shows_colours: false })
+            Ok(Self { handle, text: ConsoleText::default(), shows_colours: false })
         } else {
             Err(handle)
         }
@@ -66,12 +66,12 @@ impl Console {
 
 /// Text whose last character may be cut.
 #[derive(Debug, Default)]
-struct OpenText {
+struct ConsoleText {
     /// The beginning of this character, whose rest comes with the next write.
     open: Vec<u8>,
 }
 
-impl OpenText {
+impl ConsoleText {
     /// The text in the units of the console, without a character that goes on in the next write.
     fn units(&mut self, bytes: &[u8]) -> Vec<u16> {
         self.open.extend(bytes);
@@ -99,11 +99,11 @@ fn open_end(bytes: &[u8]) -> usize {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 mod tests {
-    use super::{OpenText, open_end};
+    use super::{ConsoleText, open_end};
 
     #[test]
     fn a_character_that_stays_cut_is_shown_in_the_end() {
-        let mut text = OpenText::default();
+        let mut text = ConsoleText::default();
         let parts = [&b"a\xe2"[..], b"\x9c", b"\x93b\xf0\x9f"];
         let mut units: Vec<u16> = parts.iter().flat_map(|bytes| text.units(bytes)).collect();
         units.extend(text.end());

@@ -19,7 +19,7 @@ const WAITING_MAX: usize = 4;
 /// How long, after a stop, the thread may take to pass on what the pipe holds.
 const AFTER_STOP_WAIT: Duration = Duration::from_millis(100);
 
-enum Message {
+enum SourceMessage {
     Read(Vec<u8>),
     Failed(io::Error),
     Ended,
@@ -29,7 +29,7 @@ enum Message {
 
 /// A pipe that is read until it ends, or until its [`Stop`] is dropped.
 pub(crate) struct StoppableSource {
-    messages: Receiver<Message>,
+    messages: Receiver<SourceMessage>,
     is_stopped: Arc<AtomicBool>,
     /// What came and was not read yet, from `at` on.
     bytes: Vec<u8>,
@@ -44,14 +44,14 @@ pub(crate) struct StoppableSource {
 #[derive(Debug)]
 pub(crate) struct Stop {
     is_stopped: Arc<AtomicBool>,
-    messages: SyncSender<Message>,
+    messages: SyncSender<SourceMessage>,
 }
 
 impl Drop for Stop {
     fn drop(&mut self) {
         self.is_stopped.store(true, Ordering::SeqCst);
         // If the channel is full, no reader waits.
-        let _ = self.messages.try_send(Message::Stopped);
+        let _ = self.messages.try_send(SourceMessage::Stopped);
     }
 }
 
@@ -71,12 +71,12 @@ pub(crate) fn stoppable(
         let mut buffer = vec![0; READ_BYTES];
         loop {
             let message = match source.read(&mut buffer) {
-                Ok(0) => Message::Ended,
-                Ok(count) => Message::Read(buffer[..count].to_vec()),
+                Ok(0) => SourceMessage::Ended,
+                Ok(count) => SourceMessage::Read(buffer[..count].to_vec()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => Message::Failed(error),
+                Err(error) => SourceMessage::Failed(error),
             };
-            let is_last = !matches!(message, Message::Read(_));
+            let is_last = !matches!(message, SourceMessage::Read(_));
             if sender.send(message).is_err() || is_last {
                 return;
             }
@@ -108,7 +108,7 @@ impl StoppableSource {
             let is_stopped = self.is_stopped.load(Ordering::SeqCst);
             let wait = if is_stopped { AFTER_STOP_WAIT } else { Duration::MAX };
             match self.messages.recv_timeout(wait) {
-                Ok(Message::Read(mut bytes)) => {
+                Ok(SourceMessage::Read(mut bytes)) => {
                     if is_stopped {
                         self.was_cut |= bytes.len() > self.left_after_stop;
                         bytes.truncate(self.left_after_stop);
@@ -117,9 +117,9 @@ impl StoppableSource {
                     (self.bytes, self.at) = (bytes, 0);
                     return Ok(!self.bytes.is_empty());
                 }
-                Ok(Message::Stopped) => {}
-                Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
-                Ok(Message::Failed(error)) => return Err(error),
+                Ok(SourceMessage::Stopped) => {}
+                Ok(SourceMessage::Ended) | Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                Ok(SourceMessage::Failed(error)) => return Err(error),
                 Err(RecvTimeoutError::Timeout) => {
                     self.was_cut |= is_stopped;
                     return Ok(false);
@@ -175,9 +175,9 @@ mod tests {
     }
 
     /// A pipe that cannot be read.
-    struct Broken;
+    struct BrokenSource;
 
-    impl Read for Broken {
+    impl Read for BrokenSource {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("it is broken"))
         }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn after_a_failure_the_source_is_at_its_end() {
-        let (mut source, stop) = stoppable(Broken).unwrap();
+        let (mut source, stop) = stoppable(BrokenSource).unwrap();
         let (sender, counts) = channel();
         thread::spawn(move || {
             for _ in 0..2 {
