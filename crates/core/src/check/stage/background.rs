@@ -65,7 +65,8 @@ impl BackgroundWork {
                 format!("the run succeeded, but its background work {name} was stopped")
             } else {
                 format!(
-                    "the run succeeded, but the stream does not show that the background work {name} ended"
+                    "the run succeeded, but the stream does not show that the background work \
+                     {name} ended"
                 )
             };
             let diagnostic =
