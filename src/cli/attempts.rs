@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ndjson_check_core::{
-    Diagnostic, EndReason, ExitStatus, NoRetry, Note, Outcome, ProducerExit, RetryAfter, Retryable,
-    Rule, Severity, StopReason, StreamSummary,
+    AgentFormat, Diagnostic, EndReason, ExitStatus, NoRetry, Note, Outcome, ProducerExit,
+    RetryAfter, Retryable, Rule, RunFacts, Severity, StopReason, StreamSummary,
 };
 
 use super::args::{Cli, RetryArgs};
@@ -164,7 +164,19 @@ fn back_off(number: u64) -> Duration {
 /// end is unknown.
 fn may_have_written(summary: &StreamSummary) -> bool {
     let (calls, wrote) = (&summary.call_counts, summary.facts.may_have_written);
-    calls.total > 0 && (wrote.unwrap_or(true) || calls.unfinished > 0)
+    may_hide_calls(summary) || calls.total > 0 && (wrote.unwrap_or(true) || calls.unfinished > 0)
+}
+
+/// Whether the run may have called tools that the stream does not show: on a line that is lost, or
+/// in the steps before its single object.
+fn may_hide_calls(summary: &StreamSummary) -> bool {
+    let RunFacts { turns, usage, .. } = &summary.facts;
+    let has_steps = match turns {
+        Some(turns) => *turns > 1,
+        None => usage.output_tokens.is_some_and(|count| count > 0),
+    };
+    let has_lost_line = summary.notes.iter().any(|note| matches!(note, Note::LineLost { .. }));
+    has_lost_line || summary.format == AgentFormat::Json && has_steps
 }
 
 /// The names of the copies of the first attempts.

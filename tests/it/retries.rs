@@ -229,6 +229,29 @@ fn most_failures_are_not_tried_again() {
     }
 }
 
+/// Goal: a run is not repeated if it may have written what the stream does not show.
+/// Method: a call that failed in the middle, a lost line, and a single object after many turns.
+#[test]
+fn what_may_have_been_written_is_not_repeated() {
+    let failed = json!({"status": "error", "error": "ENOSPC: no space left on device",
+        "input": {"filePath": "/w/a", "content": "x"}, "time": {"start": 1, "end": 2}});
+    let mut write = call("write", &json!({}));
+    write["part"]["state"] = failed;
+    let cut = "\n{\"type\":\"tool_use\",\"part\n";
+    let lost = refused(503, "0", &[]).replacen('\n', cut, 1);
+    let object = json!({"type": "result", "subtype": "success", "is_error": true,
+        "api_error_status": 529, "duration_ms": 9, "duration_api_ms": 0, "num_turns": 7,
+        "result": "API Error: 529 Overloaded", "session_id": "s", "total_cost_usd": 0,
+        "modelUsage": {}, "fast_mode_state": "off", "permission_denials": [], "uuid": "u",
+        "usage": {"input_tokens": 0, "output_tokens": 0}});
+    for stream in [refused(503, "0", &[write]), lost, format!("{object}\n")] {
+        let agent = Flaky::new(1, &stream, "exit 1");
+        let (_, _, written) = agent.run(&["--retries", "1"]);
+        assert_eq!(agent.attempts(), 1, "{stream}: {written}");
+        assert!(written.contains("--retry-after-writes repeats"), "{stream}: {written}");
+    }
+}
+
 /// Goal: no later success forgives what an expectation forbids.
 #[test]
 fn a_run_that_did_what_is_forbidden_is_not_tried_again() {

@@ -60,11 +60,12 @@ fn reason(
         _ => {}
     }
     let of_profile = end.status.and_then(|status| status.reason);
-    let of_signal = exit.status.and_then(EndReason::of_signal);
-    // Some agents exit with a code above 128 that means something else.
-    let of_signal = of_signal.filter(|it| of_profile.is_none_or(|known| known == *it));
     let of_status = exit.status.and_then(EndReason::of_status);
-    let known = of_signal.or(said).or(on_stderr).or(of_profile).or(of_status);
+    let timed_out = of_status.filter(|it| *it == EndReason::Timeout);
+    let stopped = exit.status.and_then(EndReason::of_signal).or(timed_out);
+    // Some agents exit with a code above 123 that means something else.
+    let stopped = stopped.filter(|it| of_profile.is_none_or(|known| known == *it));
+    let known = stopped.or(said).or(on_stderr).or(of_profile).or(of_status);
     known.unwrap_or(EndReason::Unknown)
 }
 
@@ -132,6 +133,8 @@ mod tests {
             (OPEN, exited(130), "{}", None, EndReason::Interrupted),
             // What `timeout` and shells say.
             (OPEN, exited(124), "{}", None, EndReason::Timeout),
+            (OPEN, exited(124), "{}", Some(EndReason::Overloaded), EndReason::Timeout),
+            (BAD, exited(124), "{}", Some(EndReason::Overloaded), EndReason::Overloaded),
             (OPEN, exited(127), "{}", None, EndReason::Config),
             (OPEN, exited(124), r#"{ "reason": { "124": "tool" } }"#, None, EndReason::Tool),
         ] {

@@ -230,11 +230,9 @@ impl<'p> ActionTable<'p> {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
-        self.may_have_written |= match outcome {
-            CallOutcome::Rejected | CallOutcome::Denied => false,
-            CallOutcome::Failed => !action.kind.only_reads() && !action.kind.changes_files(),
-            _ => !action.kind.only_reads(),
-        };
+        // A call that failed may have done a part of its work.
+        let was_refused = matches!(outcome, CallOutcome::Rejected | CallOutcome::Denied);
+        self.may_have_written |= !was_refused && !action.kind.only_reads();
         if outcome == CallOutcome::Succeeded {
             for file in &action.files {
                 if self.known_files.contains(file) {
