@@ -64,6 +64,9 @@ fn the_start_of_a_run_is_as_expected() {
     assert_eq!(raised(&stream, "claude", &long), None);
     let short = Expectation::Model("claude-sonnet-4-5".to_owned());
     assert_eq!(raised(&stream, "claude", &short), None);
+    let dated =
+        run_with(json!({"model": "gpt-5"})).replace("claude-sonnet-4-5", "gpt-5-2025-08-07");
+    assert_eq!(raised(&dated, "claude", &Expectation::Model("gpt-5".to_owned())), None);
     let session = Expectation::Session("s1".to_owned());
     let servers = Expectation::Servers(names(&["tracker"]));
     let tools = Expectation::Tools(names(&["Bash", "mcp__tracker__*"]));
@@ -84,6 +87,24 @@ fn the_start_of_a_run_is_as_expected() {
     assert_eq!(fault(&none, &servers), message);
     let message = "there must be a tool `mcp__tracker__*`, but there is none; see line 2";
     assert_eq!(fault(&none, &tools), message);
+}
+
+/// Goal: the session is that of the run, whatever sessions its sub-agents have; agents with two
+/// names for it are asked for either.
+#[test]
+fn a_sub_agent_may_have_another_session() {
+    for (agent, name, id, is_met) in [
+        ("codex-app-server", "subagent", "thr_1", true),
+        ("codex-app-server", "subagent", "thr_4", false),
+        ("kiro", "subagent", "parent", true),
+        ("cline", "good", "sess_1", true),
+        ("cline", "good", "conv_1", true),
+    ] {
+        let file = root().join(format!("fixtures/agents/{agent}/{name}.ndjson"));
+        let stream = std::fs::read_to_string(file).unwrap();
+        let found = raised(&stream, agent, &Expectation::Session(id.to_owned()));
+        assert_eq!(found.is_none(), is_met, "{agent} {id}: {found:?}");
+    }
 }
 
 /// Goal: what the stream does not say has not passed.

@@ -29,9 +29,11 @@ pub(super) struct StartTally {
     /// By their names, as they were listed last.
     servers: BTreeMap<String, Server>,
     tools: Vec<String>,
+    /// The first id of the session, with its line, while none is the one that is asked for.
+    other_session: Option<(String, u64)>,
     /// The last name of a model that was right.
     model: Option<String>,
-    /// Whether the servers or tools were listed anew since they were compared.
+    /// Whether the session was described anew since it was compared.
     is_new: bool,
     /// Whether everything was there when the agent worked. What comes later changes nothing.
     is_settled: bool,
@@ -41,7 +43,7 @@ pub(super) struct StartTally {
 
 /// The name of a model between what its provider puts before and after it.
 static MODEL: LazyLock<LazyRegex> = LazyLock::new(|| {
-    let behind = r"(?:[-@](?:20\d{6}|latest))?(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?";
+    let behind = r"(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest))?(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?";
     format!(r"^(?:.*/)?(?:[a-z-]+\.)*(?<model>.+?){behind}$").into()
 });
 
@@ -58,39 +60,55 @@ fn without_options(model: &str) -> &str {
 
 impl StartPattern {
     pub(super) fn observe(&self, event: &EventKind<'_>, line: u64, tally: &mut StartTally) {
+        let at_line = |fault| (fault, line);
         let fault = match event {
-            EventKind::Session(session) => self.session(&session.session, tally),
-            EventKind::SessionChanged(session) => self.session(session, tally),
+            EventKind::Session(session) => {
+                self.session((&session.session, line), tally).map(at_line)
+            }
+            EventKind::SessionChanged(session) => self.session((session, line), tally).map(at_line),
             // A sub-agent may have another model.
             EventKind::MessageUsage(message) if !message.is_inner => {
                 // `<synthetic>` is no model: the agent itself wrote the message.
                 let model = message.model.as_deref().filter(|model| !model.starts_with('<'));
-                model.and_then(|model| self.model_fault(model, tally))
+                model.and_then(|model| self.model_fault(model, tally)).map(at_line)
             }
             // The agent is at work: what it cannot use by now, or has not named, counts.
-            EventKind::TextDelta { .. } | EventKind::Text(_) | EventKind::CallStarted(_)
+            EventKind::TextDelta { .. }
+            | EventKind::Text(_)
+            | EventKind::ThinkingDelta { .. }
+            | EventKind::ThinkingEnd { .. }
+            | EventKind::CallStarted(_)
                 if std::mem::take(&mut tally.is_new) =>
             {
                 tally.is_settled |= self.is_met(tally);
-                self.missing(tally)
+                self.missing(tally, line)
             }
             _ => None,
         };
         if let Some(fault) = fault {
-            tally.fault.get_or_insert((fault, line));
+            tally.fault.get_or_insert(fault);
         }
     }
 
     /// Takes what is said of the session; returns what is wrong with it.
-    fn session(&self, session: &SessionFacts, tally: &mut StartTally) -> Option<String> {
+    fn session(
+        &self,
+        (session, line): (&SessionFacts, u64),
+        tally: &mut StartTally,
+    ) -> Option<String> {
         match self {
             Self::Model(_) => self.model_fault(session.model.as_deref()?, tally),
             Self::Session(id) => {
                 let other = session.session_id.as_deref()?;
-                tally.is_shown = true;
-                let fault =
-                    || format!("the session must be {}, but it is {}", shown(id), shown(other));
-                (other != id).then(fault)
+                (tally.is_shown, tally.is_new) = (true, true);
+                if other == id {
+                    // What comes later is the session of a sub-agent, or a change, which has its
+                    // own rule.
+                    (tally.is_settled, tally.other_session) = (true, None);
+                } else {
+                    tally.other_session.get_or_insert((other.to_owned(), line));
+                }
+                None
             }
             Self::Servers(_) => {
                 for server in session.servers.as_deref()? {
@@ -118,33 +136,43 @@ impl StartPattern {
         Some(format!("the model must be {glob}, but it is {}", shown(model)))
     }
 
-    /// A server that the agent cannot use or does not have, or a tool that it does not have.
-    fn missing(&self, tally: &StartTally) -> Option<String> {
+    /// Another session, a server that the agent cannot use or does not have, or a tool that it does
+    /// not have; with the line that shows it.
+    fn missing(&self, tally: &StartTally, line: u64) -> Option<(String, u64)> {
         if !tally.is_shown || tally.is_settled {
             return None;
         }
-        match self {
-            Self::Model(_) | Self::Session(_) => None,
+        let fault = match self {
+            Self::Model(_) => return None,
+            Self::Session(id) => {
+                let (other, line) = tally.other_session.as_ref()?;
+                let (id, other) = (shown(id), shown(other));
+                return Some((format!("the session must be {id}, but it is {other}"), *line));
+            }
             Self::Servers(globs) => {
                 let glob = globs.iter().find(|glob| tally.has_server(glob) == Truth::No)?;
-                let Some(server) = tally.servers.values().find(|it| glob.is_for(&it.name)) else {
-                    return Some(format!("there must be a tool server {glob}, but there is none"));
-                };
-                let status = server.status.as_deref().map(|it| format!(": {}", shown(it)));
-                let (name, status) = (shown(&server.name), status.unwrap_or_default());
-                Some(format!("the tool server {name} must be available, but it is not{status}"))
+                match tally.servers.values().find(|it| glob.is_for(&it.name)) {
+                    None => format!("there must be a tool server {glob}, but there is none"),
+                    Some(server) => {
+                        let status = server.status.as_deref().map(|it| format!(": {}", shown(it)));
+                        let (name, status) = (shown(&server.name), status.unwrap_or_default());
+                        format!("the tool server {name} must be available, but it is not{status}")
+                    }
+                }
             }
             Self::Tools(globs) => {
                 let glob = globs.iter().find(|glob| tally.has_tool(glob) == Truth::No)?;
-                Some(format!("there must be a tool {glob}, but there is none"))
+                format!("there must be a tool {glob}, but there is none")
             }
-        }
+        };
+        Some((fault, line))
     }
 
     /// Whether everything is known to be there.
     fn is_met(&self, tally: &StartTally) -> bool {
         let is_met = match self {
-            Self::Model(_) | Self::Session(_) => true,
+            Self::Model(_) => true,
+            Self::Session(_) => tally.other_session.is_none(),
             Self::Servers(globs) => globs.iter().all(|it| tally.has_server(it) == Truth::Yes),
             Self::Tools(globs) => globs.iter().all(|it| tally.has_tool(it) == Truth::Yes),
         };
@@ -153,8 +181,7 @@ impl StartPattern {
 
     /// Holds for every run. What a run that failed has not shown is not asked for.
     pub(super) fn answer(&self, tally: &StartTally, context: Context) -> Option<Answered> {
-        let missing = || self.missing(tally).map(|fault| (fault, 0));
-        let fault = tally.fault.clone().or_else(missing);
+        let fault = tally.fault.clone().or_else(|| self.missing(tally, 0));
         let truth = match (&fault, self.is_met(tally)) {
             (Some(_), _) => Truth::No,
             (None, true) => Truth::Yes,
