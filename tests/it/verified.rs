@@ -1,13 +1,13 @@
 //! Expectations about the order of calls, about what they print, and what must come before them.
 
 use ndjson_check::{Expectation, ExpectedCalls};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::demands::{
     answered, call, command, fails, fetch, half, hides, holds, init, judged_with, of_kind,
     rejected, run_of, write,
 };
-use crate::streams::{run_on, text};
+use crate::streams::{root, run_on, text};
 
 /// A command that prints this.
 fn printing(id: &str, line: &str, stdout: &str) -> String {
@@ -174,6 +174,41 @@ fn a_file_is_read_before_it_is_written() {
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
     let message = "each write call came after a read call with the same path; see lines 2, 4";
     hides(&run_of(&[unknown, edit]), &expected, message);
+}
+
+/// Goal: what is not in a result of which a part is missing may be in that part.
+#[test]
+fn a_cut_result_shows_only_what_is_in_it() {
+    let file = root().join("lab/recordings/opencode-1.18.33/tool.ndjson");
+    let stream = std::fs::read_to_string(file).unwrap();
+    let printing = |output: &str, is_cut: bool| {
+        let of_call = |event: &str| {
+            let mut event: Value = serde_json::from_str(event).unwrap();
+            let state = &mut event["part"]["state"];
+            if state["input"].is_object() {
+                state["output"] = output.into();
+                state["metadata"]["truncated"] = is_cut.into();
+            }
+            format!("{event}\n")
+        };
+        stream.lines().map(of_call).collect::<String>()
+    };
+    let matches = "output = { matches = 'passed' }, last = 'succeeded'";
+    let never = "output = { never = 'deprecated' }, last = 'succeeded'";
+    for (entry, output, is_cut, rule) in [
+        (matches, "12 passed", true, ""),
+        (matches, "12 failed", false, "expectation-failed"),
+        (matches, "12 ...", true, "expectation-unobservable"),
+        (never, "12 passed", false, ""),
+        (never, "12 ...", true, "expectation-unobservable"),
+        (never, "deprecated ...", true, "expectation-failed"),
+    ] {
+        let config = format!("expect.calls = [{{ kind = 'command', {entry} }}]");
+        let (_, report) = judged_with(&config, &printing(output, is_cut));
+        let raised = ["expectation-failed", "expectation-unobservable"];
+        let raised = raised.into_iter().find(|rule| report.contains(rule)).unwrap_or_default();
+        assert_eq!(raised, rule, "{entry} {output}: {report}");
+    }
 }
 
 /// Goal: what the run itself creates needs no call before it.

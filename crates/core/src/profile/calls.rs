@@ -48,6 +48,8 @@ pub(crate) struct CallRules {
     parent: Vec<Path>,
     /// Where the text of a result is; the first that is present.
     pub results: Vec<ResultRule>,
+    /// When a part of a result is missing; any of them.
+    cut_results: Vec<Conditions>,
     /// How long a call took, in its completion; the first that is present.
     pub durations: Vec<CallDuration>,
     pub open_at_end: OpenAtEnd,
@@ -90,6 +92,10 @@ impl CallRules {
 
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
         self.exit_code.iter().find_map(|place| place.find(half))
+    }
+
+    pub(crate) fn cuts_result(&self, half: Scope<'_>) -> bool {
+        self.cut_results.iter().any(|when| when.hold(half))
     }
 
     pub(crate) fn changes(&self, half: Scope<'_>) -> Vec<FileChange> {

@@ -104,6 +104,9 @@ pub struct CompletedCall<'a> {
     /// Whether the agent shows the result, and it has no text.
     #[serde(skip)]
     pub(crate) has_blank_result: bool,
+    /// Whether a part of the result is missing.
+    #[serde(skip)]
+    pub(crate) has_cut_result: bool,
     /// Whether nothing was known of the call before.
     #[serde(skip)]
     pub is_new: bool,
@@ -165,6 +168,7 @@ impl<'a> CompletedCall<'a> {
             arguments: None,
             numbers: Vec::new(),
             has_blank_result: false,
+            has_cut_result: false,
             is_new: update.is_new,
         }
     }
@@ -192,6 +196,7 @@ impl<'a> CompletedCall<'a> {
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
             has_blank_result: rules.results.iter().any(|rule| rule.is_blank(half)),
+            has_cut_result: rules.cuts_result(half),
             ..self
         }
     }

@@ -36,6 +36,7 @@ impl CompletedCall<'_> {
             arguments: self.arguments,
             numbers: self.numbers,
             has_blank_result: self.has_blank_result,
+            has_cut_result: self.has_cut_result,
             is_new: self.is_new,
         }
     }

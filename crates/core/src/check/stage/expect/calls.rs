@@ -253,17 +253,17 @@ impl CallPattern {
                 |text: &str| pattern.is_in(text) && pattern.group(text, "whole").is_none();
             if texts.iter().any(|it| is_sure(it)) { Truth::Yes } else { Truth::Unknown }
         });
-        let is_met = self.prints.as_ref().is_none_or(is_in) && !has(&self.prints_not);
+        // The part that is missing may have it, too.
+        let otherwise = if call.has_cut_result { Truth::Unknown } else { Truth::No };
+        let shows = |pattern: &LazyRegex| if is_in(pattern) { Truth::Yes } else { otherwise };
+        let prints = self.prints.as_ref().map_or(Truth::Yes, shows);
+        let is_met = self.prints_not.as_ref().map_or(prints, |it| prints.min(shows(it).negated()));
         let passed = match () {
             () if has(&self.failed) => Truth::No,
             () if has(&self.passed) => Truth::Yes,
             () => Truth::Unknown,
         };
-        (!texts.is_empty() || call.has_blank_result).then(|| Printed {
-            is_met: is_met.into(),
-            is_nothing,
-            passed,
-        })
+        (!texts.is_empty() || call.has_blank_result).then(|| Printed { is_met, is_nothing, passed })
     }
 
     fn judges_output(&self) -> bool {
