@@ -24,6 +24,7 @@ mod drift;
 mod durations;
 mod endings;
 mod engines;
+mod error_lines;
 mod error_texts;
 mod evasion;
 mod evasion_in_events;

@@ -1,0 +1,118 @@
+//! Why a run failed, by what the agent says of it on standard error.
+
+use ndjson_check::EndReason;
+
+use crate::reasons::{exited, facts};
+
+/// Lines that agents write to standard error instead of an event.
+const LINES: &[(&str, &str, EndReason)] = &[
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.auth_error: 401 Invalid Authentication",
+        EndReason::Auth,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: auth.login_required: OAuth provider \"managed:kimi-code\" \
+         requires login before it can be used.",
+        EndReason::Auth,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: No model configured. Run `kimi` and use /login to sign in, \
+         then retry; or set default_model in config.toml.",
+        EndReason::Auth,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.auth_error: 403 You've reached your weekly (7-day) \
+         usage limit. Your quota will reset when the current 7-day window ends.",
+        EndReason::RateLimit,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.api_error: 403 You've reached your usage limit for \
+         this billing cycle. Your quota will be refreshed in the next cycle.",
+        EndReason::RateLimit,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.rate_limit: 429 Too many requests, rate limit \
+         reached",
+        EndReason::RateLimit,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.rate_limit: 429 Your account org-f0b is suspended \
+         due to insufficient balance, please recharge your account",
+        EndReason::Billing,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.api_error: 402 Your account is suspended due to \
+         insufficient balance",
+        EndReason::Billing,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.rate_limit: 429 The engine is currently \
+         overloaded, please try again later",
+        EndReason::Overloaded,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.api_error: 524 status code (no body)",
+        EndReason::Overloaded,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.connection_error: terminated",
+        EndReason::Network,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: provider.api_error: 400 request (92629 tokens) exceeds the \
+         available context size (8192 tokens), try increasing it",
+        EndReason::ContextOverflow,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: loop.max_steps_exceeded: Turn exceeded maxSteps=12.",
+        EndReason::MaxTurns,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: config.invalid: Model \"k3\" is not configured in \
+         config.toml.",
+        EndReason::ModelNotFound,
+    ),
+    (
+        "kimi-code",
+        "error: failed to run prompt: Session \"session_1\" not found.",
+        EndReason::Config,
+    ),
+    (
+        "kimi",
+        "error: failed to run prompt: provider.auth_error: 403 You've reached your 5-hour usage \
+         limit. Your quota will reset when the current 5-hour window ends.",
+        EndReason::RateLimit,
+    ),
+    // A line that only begins like one of them says nothing.
+    ("kimi-code", "error: failed to run prompt: something else", EndReason::Unknown),
+    (
+        "kimi-code",
+        "I saw: error: failed to run prompt: provider.rate_limit: 429 no",
+        EndReason::Unknown,
+    ),
+];
+
+/// Goal: what an agent that wrote no event says on standard error gives the reason.
+#[test]
+fn a_line_on_standard_error_gives_the_reason() {
+    for (agent, line, expected) in LINES {
+        let mut exit = exited(1);
+        exit.stderr = Some(vec![(*line).to_owned()]);
+        let facts = facts(agent, "", &exit);
+        assert_eq!(facts.reason, Some(*expected), "{agent}: {line}");
+    }
+}
