@@ -97,6 +97,57 @@ const LINES: &[(&str, &str, EndReason)] = &[
          limit. Your quota will reset when the current 5-hour window ends.",
         EndReason::RateLimit,
     ),
+    (
+        "cursor",
+        "ActionRequiredError: Review Data Policy You must acknowledge Claude Fable 5's data \
+         retention policy to use the model.",
+        EndReason::Auth,
+    ),
+    (
+        "cursor",
+        "ActionRequiredError: acknowledge the data retention policy before using claude-fable-5",
+        EndReason::Auth,
+    ),
+    ("cursor", "ActionRequiredError: something else", EndReason::Unknown),
+    (
+        "cursor",
+        "RetriableError: [unavailable] getaddrinfo ENOTFOUND api2.cursor.sh",
+        EndReason::Network,
+    ),
+    (
+        "cursor",
+        "ConnectError: [unavailable] getaddrinfo ENOTFOUND api2.cursor.sh",
+        EndReason::Network,
+    ),
+    ("cursor", "RetriableError: [unavailable] Error", EndReason::Overloaded),
+    ("cursor", "Error: Session ID \"1f2e\" is already in use.", EndReason::Config),
+    (
+        "cursor",
+        "Invalid conversation history: the first message is not the user's",
+        EndReason::Config,
+    ),
+    (
+        "cursor",
+        "Error: --system-prompt file not found: /home/dev/shop/prompt.txt",
+        EndReason::Config,
+    ),
+    (
+        "cursor",
+        "Error: --system-prompt file is empty: /home/dev/shop/prompt.txt",
+        EndReason::Config,
+    ),
+    (
+        "cursor",
+        "Error: failed to read --system-prompt file: EACCES: permission denied",
+        EndReason::Config,
+    ),
+    (
+        "cursor",
+        "Invalid --allowed-tools value(s): bogus. Expected one of: shell_tool_call, \
+         delete_tool_call",
+        EndReason::Config,
+    ),
+    ("cursor", "error: unknown option '--jsn'", EndReason::Config),
     // A line that only begins like one of them says nothing.
     ("kimi-code", "error: failed to run prompt: something else", EndReason::Unknown),
     (
