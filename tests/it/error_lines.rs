@@ -148,6 +148,39 @@ const LINES: &[(&str, &str, EndReason)] = &[
         EndReason::Config,
     ),
     ("cursor", "error: unknown option '--jsn'", EndReason::Config),
+    (
+        "antigravity",
+        "AGY_ERROR: {\"short_error\":\"UNAVAILABLE (code 503): No capacity \
+         available\",\"error_code\":503,\"retryable\":true}",
+        EndReason::Overloaded,
+    ),
+    (
+        "antigravity",
+        "AGY_ERROR: {\"status\":\"INTERNAL\",\"retryable\":true,\"http_code\":500}",
+        EndReason::Overloaded,
+    ),
+    (
+        "antigravity",
+        "AGY_ERROR: {\"short_error\":\"UNAUTHENTICATED (code 401)\",\"error_code\":401}",
+        EndReason::Auth,
+    ),
+    (
+        "antigravity",
+        "AGY_ERROR: {\"short_error\":\"RESOURCE_EXHAUSTED (code 429): Individual quota \
+         reached. Resets in 2h18m58s.\"}",
+        EndReason::RateLimit,
+    ),
+    (
+        "antigravity",
+        "error: Eligibility check failed: UNAVAILABLE (code 503)",
+        EndReason::Overloaded,
+    ),
+    ("antigravity", "Eligibility check failed: verify your account", EndReason::Auth),
+    (
+        "antigravity",
+        "AGY_ERROR: {\"short_error\":\"INVALID_ARGUMENT (code 400)\",\"error_code\":400}",
+        EndReason::Unknown,
+    ),
     // A line that only begins like one of them says nothing.
     ("kimi-code", "error: failed to run prompt: something else", EndReason::Unknown),
     (

@@ -11,6 +11,11 @@ use crate::streams::{root, run_on, text};
 /// A failed run of the agent that says this.
 fn run(agent: &str, says: &str) -> String {
     match agent {
+        "antigravity" => json!({ "event": "result", "result": { "conversation_id": "f63afa66",
+            "status": "ERROR", "response": "", "error": says, "duration_seconds": 23.1,
+            "num_turns": 5, "usage": { "input_tokens": 900, "output_tokens": 40,
+            "thinking_tokens": 0, "cache_read_tokens": 0, "total_tokens": 940 } } })
+        .to_string(),
         "claude" => claude(&json!({ "errors": [says] })),
         "codex" => codex(says),
         "gemini" => gemini(&json!({ "type": "unknown", "message": says })),
@@ -45,6 +50,18 @@ fn of_fixture(name: &str, said: &str, says: &str) -> String {
 }
 
 const TEXTS: &[(&str, &str, EndReason)] = &[
+    (
+        "antigravity",
+        "Our servers are experiencing high traffic right now, please try again in a minute. \
+         (UNAVAILABLE (code 503): No capacity available for model gpt-oss-120b-medium on the \
+         server)",
+        EndReason::Overloaded,
+    ),
+    (
+        "antigravity",
+        "UNAUTHENTICATED (code 401): Request had invalid authentication credentials.",
+        EndReason::Auth,
+    ),
     ("claude", "You've reached your weekly limit · resets Oct 3, 9am", EndReason::RateLimit),
     ("claude", "You've hit your org's monthly usage limit", EndReason::RateLimit),
     ("claude", "You're out of extra usage · resets 4pm", EndReason::RateLimit),
