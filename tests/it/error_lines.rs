@@ -181,6 +181,27 @@ const LINES: &[(&str, &str, EndReason)] = &[
         "AGY_ERROR: {\"short_error\":\"INVALID_ARGUMENT (code 400)\",\"error_code\":400}",
         EndReason::Unknown,
     ),
+    (
+        "opencode",
+        "timestamp=2026-07-22T20:16:01.274Z level=ERROR run=2d6c3e5b message=failed \
+         ref=err_c5f9e7db error=\"ProviderModelNotFoundError: Model not found: \
+         kimi-for-coding/k2p6.\" cause=\"…\"",
+        EndReason::ModelNotFound,
+    ),
+    ("opencode", "Error: Model not found: kimi/latest.", EndReason::ModelNotFound),
+    (
+        "opencode",
+        "ProviderModelNotFoundError: Model not found: kimi/latest",
+        EndReason::ModelNotFound,
+    ),
+    ("opencode", "Error: Session not found", EndReason::Config),
+    ("opencode", "  message: \"Session not found: ses_doesnotexist\",", EndReason::Config),
+    (
+        "opencode",
+        "timestamp=2026-07-22T20:16:01.274Z level=ERROR run=2d6c3e5b message=\"share \
+         subscriber failed\" cause=\"Cause([Fail(ProviderModelNotFoundError: …)])\"",
+        EndReason::Unknown,
+    ),
     // A line that only begins like one of them says nothing.
     ("kimi-code", "error: failed to run prompt: something else", EndReason::Unknown),
     (
