@@ -160,6 +160,13 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
         "400 request (186072 tokens) exceeds the available context size (131072 tokens)",
         EndReason::ContextOverflow,
     ),
+    (
+        "pi",
+        "400: {\"message\":\"Failed to load model \\\"google/gemma-4-26b\\\". Error: Model \
+         loading was stopped due to insufficient system \
+         resources.\",\"type\":\"invalid_request_error\"}",
+        EndReason::ModelNotFound,
+    ),
     ("pi", "WebSocket closed 1006 Connection ended", EndReason::Network),
     ("qoder", "Connection interrupted. Progress saved.", EndReason::Network),
     (
