@@ -202,6 +202,23 @@ const LINES: &[(&str, &str, EndReason)] = &[
          subscriber failed\" cause=\"Cause([Fail(ProviderModelNotFoundError: …)])\"",
         EndReason::Unknown,
     ),
+    (
+        "copilot",
+        "Error: Model \"gpt-9\" from --model flag is not available.",
+        EndReason::ModelNotFound,
+    ),
+    ("copilot", "Model \"gpt-9\" from --model flag is not available.", EndReason::ModelNotFound),
+    (
+        "copilot",
+        "2026-05-01T17:10:32.428Z [ERROR] Model \"gpt-9\" from --model flag is not available.",
+        EndReason::ModelNotFound,
+    ),
+    (
+        "codex",
+        "No prompt provided. Either specify one as an argument or pipe the prompt into stdin.",
+        EndReason::Config,
+    ),
+    ("codex", "No prompt provided via stdin.", EndReason::Config),
     // A line that only begins like one of them says nothing.
     ("kimi-code", "error: failed to run prompt: something else", EndReason::Unknown),
     (
