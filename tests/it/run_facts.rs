@@ -1,10 +1,12 @@
 //! Facts of a run, and the rules that rest on them: the language, on both engines.
 
+use std::fs;
+
 use ndjson_check::{CallKind, Checker, EndReason, Rule, StreamSummary};
 use serde_json::{Value, json};
 
 use crate::language::{engines, stream};
-use crate::streams::judge;
+use crate::streams::{judge, root, run_on, text};
 
 /// What both engines say.
 fn judged(profile: &Value, events: &Value) -> (StreamSummary, Vec<Rule>) {
@@ -263,4 +265,22 @@ fn values_outside_a_documented_set_are_reported_once() {
         {"t": "b", "parts": [{"role": "user"}, {"role": "yolo"}]}, {"t": "z"}]),
     );
     assert_eq!(summary.rule_counts[&Rule::UnknownValue], 2);
+}
+
+/// Goal: the figures have a row for each sub-agent.
+/// Method: a recording in which a sub-agent writes two messages of 13,114 and 24 tokens each.
+#[test]
+fn a_sub_agent_has_figures() {
+    let stream = fs::read(root().join("fixtures/agents/claude/subagent.ndjson")).unwrap();
+    let mut checker = Checker::builder().profile("claude").stats(true).build().unwrap();
+    let stats = checker.check("-", &stream[..], &mut ()).unwrap().stats.unwrap();
+    let [it] = &stats.sub_agents[..] else { panic!("{:?}", stats.sub_agents) };
+    let names = (it.tool.as_deref(), it.detail.as_deref(), it.model.as_deref());
+    assert_eq!(names, (Some("Task"), Some("Find the rounding"), Some("claude-example-1")));
+    assert_eq!((it.started_line, it.calls), (8, 1));
+    assert_eq!((it.input_tokens, it.output_tokens), (Some(2 * 13_114), Some(2 * 24)));
+    let output = run_on(&["--stats", "--profile", "claude"], &stream);
+    assert!(
+        text(&output.stdout).contains("Find the rounding  claude-example-1      1     26 228   48")
+    );
 }

@@ -57,8 +57,8 @@ pub use check::{
     Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
     Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Observer, Outcome, Price,
     ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,
-    StopReason, StreamCheck, StreamStart, StreamSummary, TextSegment, ToolCall, ToolStats,
-    UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
+    StopReason, StreamCheck, StreamStart, StreamSummary, SubAgentStats, TextSegment, ToolCall,
+    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
 };
 pub use error::Error;
 pub use facts::{

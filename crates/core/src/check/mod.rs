@@ -64,7 +64,7 @@ pub use reader::{LastEvents, Reader};
 pub use stage::calls::{CallCounts, ToolCall};
 pub use stage::repeats::REPEATED_CALLS;
 pub(crate) use stage::schema::validate;
-pub use stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
+pub use stats::{IdlePeriod, RunStats, SlowCall, SubAgentStats, ToolStats};
 pub use summary::{AgentFormat, Outcome, StreamSummary, Verdict};
 pub use unknown::{UnknownKind, UnknownName};
 pub use wording::{Wording, Wordings};

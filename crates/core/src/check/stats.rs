@@ -39,6 +39,9 @@ pub struct RunStats {
     pub longest_reasoning_bytes: u64,
     /// The calls of each tool, the most frequent tool first.
     pub tools: Vec<ToolStats>,
+    /// The sub-agents that the stream shows at work, at most 200.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sub_agents: Vec<SubAgentStats>,
     /// The calls that took longest, at most ten.
     pub slowest_calls: Vec<SlowCall>,
     /// The longest times without an event while no tool call was open, at most ten.
@@ -79,6 +82,33 @@ pub struct ToolStats {
     /// The longest duration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_ms: Option<u64>,
+}
+
+/// What a sub-agent did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SubAgentStats {
+    /// The id of the call that started it.
+    pub id: String,
+    /// The tool of that call, if an event names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// What it was asked, in short, if the profile knows where that is; its start, if it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The line of that call.
+    pub started_line: u64,
+    /// The model of its messages; the last, if it changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Its tool calls.
+    pub calls: u64,
+    /// Tokens sent to the model, from a cache or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that the model wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
 }
 
 /// A call that took long.

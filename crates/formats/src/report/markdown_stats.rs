@@ -12,6 +12,7 @@ use super::unknown_text;
 pub(super) fn of_stream(summary: &StreamSummary, stats: &RunStats) -> String {
     let mut text = format!("{}\n\n", code(&stats_text::row(summary, stats)));
     text += &table(&stats_text::tools(&stats.tools, true));
+    text += &table(&stats_text::sub_agents(&stats.sub_agents));
     let calls = stats.slowest_calls.iter().map(|it| InStream::new(&summary.name, it.clone()));
     let silences = stats.silences.iter().map(|it| InStream::new(&summary.name, *it));
     let (calls, silences): (Vec<_>, Vec<_>) = (calls.collect(), silences.collect());

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use ndjson_check_core::{
-    IdlePeriod, RunStats, SlowCall, StreamSummary, ToolStats, counted,
+    IdlePeriod, RunStats, SlowCall, StreamSummary, SubAgentStats, ToolStats, counted,
     escape::{clipped, visible},
 };
 
@@ -132,6 +132,19 @@ pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> TextTable {
     TextTable::worst_of(head, tools.iter().map(row).collect())
 }
 
+/// A row for each sub-agent of a stream.
+pub(super) fn sub_agents(sub_agents: &[SubAgentStats]) -> TextTable {
+    let head = vec!["sub-agent", "model", "calls", "tokens in", "out"];
+    let row = |of: &SubAgentStats| {
+        let tokens = [of.input_tokens, of.output_tokens];
+        let mut row = vec![name(of.detail.as_deref().or(of.tool.as_deref()))];
+        row.extend([known(of.model.as_deref().map(short)), grouped(of.calls)]);
+        row.extend(tokens.map(|tokens| known(tokens.map(grouped))));
+        row
+    };
+    TextTable::new(head, sub_agents.iter().map(row).collect())
+}
+
 impl TextTable {
     pub(crate) fn new(head: Vec<&'static str>, rows: Vec<Vec<String>>) -> Self {
         Self::worst_of(head, rows.into_iter().map(|row| (false, row)).collect())
@@ -218,7 +231,8 @@ pub(super) fn block(totals: &StatsTotals, single: Option<&RunStats>) -> String {
         None => tools(&totals.tools.rows(), false),
     };
     let agents = if is_single { String::new() } else { agents(&totals.agents).text() };
-    for table in [agents, tools.text()] {
+    let sub_agents = single.map_or_else(String::new, |stats| sub_agents(&stats.sub_agents).text());
+    for table in [agents, tools.text(), sub_agents] {
         if !table.is_empty() {
             let _ = write!(text, "\n{table}");
         }

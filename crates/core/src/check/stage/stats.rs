@@ -1,5 +1,7 @@
 //! Stage: figures of the run, if they are wanted. See [`RunStats`].
 
+mod sub_agents;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -11,10 +13,13 @@ use crate::limits::{
 };
 use crate::profile::CallOutcome;
 
+use sub_agents::SubAgents;
+
 #[derive(Debug, Default)]
 pub(crate) struct StatsCollector {
     stats: RunStats,
     tools: BTreeMap<Arc<str>, ToolFigures>,
+    sub_agents: SubAgents,
     open_calls: u64,
     /// Line and milliseconds of the latest time in this turn.
     latest: Option<(u64, f64)>,
@@ -61,6 +66,9 @@ impl StatsCollector {
         }
         for event in events.iter().filter(is_of_call) {
             self.call(facts, &event.kind);
+        }
+        for event in events {
+            self.sub_agents.observe(&event.kind, facts.line);
         }
         self.observe_corrections(events);
     }
@@ -257,6 +265,7 @@ impl StatsCollector {
         }
         let tools = std::mem::take(&mut self.tools).into_iter();
         stats.tools = tools.map(|(name, figures)| figures.finish(&name)).collect();
+        stats.sub_agents = self.sub_agents.finish();
         stats.tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
         stats
     }
