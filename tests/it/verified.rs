@@ -240,11 +240,21 @@ fn the_program_judges_what_was_verified() {
     let (edit, good) = (write("c1", "/app/a.js"), printing("c2", "npm test", "12 passed"));
     let empty = printing("c3", "npm test", "0 tests run");
     let of = |calls: &[&String]| -> String { calls.iter().map(|it| it.as_str()).collect() };
+    let refused = call(
+        "c4",
+        "editToolCall",
+        &json!({"path": "/app/a.js"}),
+        &json!({"error": {"path": "/app/a.js", "error": "String to replace not found"}}),
+    );
+    let coloured = printing("c5", "npm test", "\u{1b}[32m12 passed\u{1b}[0m\r\n");
     let runs = [
         (of(&[&edit, &good]), 0),
         (of(&[&good, &edit]), 1),
         (of(&[&edit, &good, &empty]), 1),
         (of(&[&edit]), 1),
+        (of(&[&edit, &coloured]), 0),
+        // Whether an edit that failed changed something is not known.
+        (of(&[&edit, &good, &refused]), 0),
     ];
     for (calls, expected) in &runs {
         let (code, report) = judged_with(tested(), &(init() + calls + &answered("DONE")));

@@ -94,7 +94,12 @@ fn is_in_background(arguments: Option<&Value>) -> bool {
     })
 }
 
-/// Without the escape sequences that colour a text.
+/// Without the escape sequences that colour a text, and with line feeds alone at its line ends.
+fn plain_text(text: &str) -> Cow<'_, str> {
+    let text = without_colours(text);
+    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
+}
+
 fn without_colours(text: &str) -> Cow<'_, str> {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default();
@@ -243,7 +248,7 @@ impl CallPattern {
 
     pub(super) fn judge_output(&self, call: &CompletedCall<'_>) -> Option<Printed> {
         let texts = [&call.result, &call.stdout, &call.stderr];
-        let texts: Vec<_> = texts.into_iter().flatten().map(|it| without_colours(it)).collect();
+        let texts: Vec<_> = texts.into_iter().flatten().map(|it| plain_text(it)).collect();
         let is_in = |pattern: &LazyRegex| texts.iter().any(|text| pattern.is_in(text));
         let has = |pattern: &Option<LazyRegex>| pattern.as_ref().is_some_and(is_in);
         let nothing = self.prints_nothing.as_ref().filter(|it| is_in(it) && !has(&self.passed));
@@ -341,7 +346,7 @@ impl CallPattern {
     /// Calls before this one are not after the last call of its kind.
     fn spoil(&self, call: &SeenCall, tally: &mut CallTally) {
         let Some(kind) = self.calls.after.filter(|_| !call.was_refused()) else { return };
-        let is_other = call.is_of(kind);
+        let is_other = call.acted_as(kind);
         for counted in [&mut tally.met, &mut tally.succeeded] {
             counted.spoil(is_other);
         }

@@ -154,10 +154,10 @@ impl KindHistory {
 
     fn count(&mut self, call: &SeenCall) {
         self.forget(call);
-        let is_of_kind = call.is_of(self.kind);
         if call.was_refused() {
             return;
         }
+        let is_of_kind = call.acted_as(self.kind);
         if let Some(end) = self.last_end.of(is_of_kind) {
             *end = (*end).max(Some((call.ended, call.line)));
         }

@@ -218,6 +218,13 @@ impl SeenCall {
         }
     }
 
+    /// Whether it did what calls of this kind do. A write that failed may have changed a part of a
+    /// file, or nothing.
+    pub(super) fn acted_as(&self, kind: CallKind) -> Truth {
+        let is_in_doubt = kind.changes_files() && self.outcome == Some(CallOutcome::Failed);
+        self.is_of(kind).min(if is_in_doubt { Truth::Unknown } else { Truth::Yes })
+    }
+
     /// Whether it was not carried out at all.
     pub(super) fn was_refused(&self) -> bool {
         matches!(self.outcome, Some(CallOutcome::Rejected | CallOutcome::Denied))
