@@ -82,6 +82,7 @@ mod sessions;
 mod settings;
 mod signals;
 mod starts;
+mod stderr_lines;
 mod stats;
 mod streams;
 mod suites;

@@ -7,6 +7,7 @@ mod answer;
 mod builder;
 mod contract;
 mod end_of_run;
+mod error_line;
 mod event;
 mod expectation;
 mod findings;
@@ -50,6 +51,7 @@ pub use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
+pub(crate) use error_line::names_error;
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,
     RunEvents, RunResult, Session, SessionFacts, TextSegment,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::error_line::error_line;
 use super::event::TextSegment;
 use super::note::Note;
 use super::stage::calls::{CallCounts, ToolCall};
@@ -140,6 +141,12 @@ impl StreamSummary {
     /// Whether the stream keeps its contract, and the run succeeded.
     pub fn passed(&self) -> bool {
         self.verdict == Verdict::Conforming && self.outcome == Outcome::Succeeded
+    }
+
+    /// The line of standard error that says what went wrong, if the run did not succeed and there
+    /// is one.
+    pub fn error_line(&self) -> Option<String> {
+        error_line(&self.stderr)
     }
 
     /// Whether the command was started again after this run, so that it decides nothing.

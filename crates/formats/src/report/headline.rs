@@ -213,7 +213,7 @@ fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
 
 /// The run failed: the agent's own reason, or the best of the others.
 fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
-    let stderr = summary.stderr.last();
+    let stderr = summary.error_line();
     let failed = if summary.events == 0 { BEFORE_EVENTS } else { "failed" };
     if let Some(text) = &summary.facts.error_text {
         let lies = found.error(Rule::SuccessAfterFatalError).is_some();
@@ -221,7 +221,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         return (reason, after_colon(text));
     }
     if let Some(found) = found.error(Rule::ExitStatusContradictsResult) {
-        let texts = [&found.message].into_iter().chain(stderr).cloned();
+        let texts = [found.message.clone()].into_iter().chain(stderr);
         return (failed, after_colon(&texts.collect::<Vec<String>>().join("; ")));
     }
     let status = summary.exit_status.filter(|it| !it.is_success());
@@ -231,8 +231,10 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     });
     let reason = summary.facts.reason;
     let known = || of_shell(status, reason).or_else(|| words(reason)).map(str::to_owned);
-    let rest = match (stderr.cloned().or_else(known).or(meaning), status) {
-        (Some(text), Some(status)) => format!("{} ({status})", after_colon(&text)),
+    let rest = match (stderr.or_else(known).or(meaning), status) {
+        (Some(text), Some(status)) => {
+            format!("{} ({status})", after_colon(text.trim_end_matches('.')))
+        }
         (Some(text), None) => after_colon(&text),
         (None, Some(status)) => format!(" with {status}"),
         (None, None) => evidence(summary, found),

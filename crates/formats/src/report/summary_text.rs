@@ -23,7 +23,7 @@ pub(crate) fn outcome(summary: &StreamSummary) -> String {
 }
 
 /// What is known of why a run did not succeed: the agent's own words, how its process ended, what
-/// the check noted about the end, and the last line of standard error. Not escaped.
+/// the check noted about the end, and the line of standard error that names the error. Not escaped.
 pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
     let mut reasons: Vec<String> = summary.facts.error_text.iter().cloned().collect();
     // After a timeout we ended it.
@@ -35,7 +35,7 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
         _ => false,
     };
     reasons.extend(summary.notes.iter().filter(explains).map(Note::to_string));
-    reasons.extend(summary.stderr.last().map(|line| format!("stderr: {line}")));
+    reasons.extend(summary.error_line().map(|line| format!("stderr: {line}")));
     reasons
 }
 

@@ -1,0 +1,62 @@
+//! Which line of a command's standard error says what went wrong.
+
+/// In a line that names an error, in small letters.
+const SIGNS: [&str; 9] = [
+    "error:",
+    "error ",
+    "error[",
+    "error]",
+    "exception:",
+    "exception ",
+    "panicked",
+    "fatal",
+    "denied",
+];
+
+/// Lines that begin so say where to look, or how to call the command, in small letters.
+const HINTS: [&str; 17] = [
+    "(",
+    "for more ",
+    "help:",
+    "hint:",
+    "node.js v",
+    "note:",
+    "npm err! a complete log",
+    "npm err! code ",
+    "npm error a complete log",
+    "npm error code ",
+    "run '",
+    "run `",
+    "see '",
+    "see `",
+    "try '",
+    "usage",
+    "warn",
+];
+
+/// Whether a line says that something went wrong. An indented one belongs to a line before it: of
+/// a stack, or of the source.
+pub(crate) fn names_error(line: &str) -> bool {
+    let small = line.to_ascii_lowercase();
+    is_about_the_run(&small) && SIGNS.iter().any(|sign| small.contains(sign))
+}
+
+fn is_about_the_run(small: &str) -> bool {
+    let is_text = small.starts_with(|it: char| !it.is_whitespace() && !"{}[]^".contains(it));
+    let is_tagged = small.starts_with('[') && small.contains("] ");
+    (is_text || is_tagged) && !HINTS.iter().any(|hint| small.starts_with(hint))
+}
+
+/// The first line that names an error, else the last one that is neither a hint nor a heading, else
+/// the last. Where it ends in a colon, the next line is what it announces.
+pub(super) fn error_line(lines: &[String]) -> Option<String> {
+    let says = |line: &String| {
+        let small = line.to_ascii_lowercase();
+        is_about_the_run(&small) && !small.trim_end().ends_with(':')
+    };
+    let first = lines.iter().position(|line| names_error(line));
+    let at = first.or_else(|| lines.iter().rposition(says)).or(lines.len().checked_sub(1))?;
+    let line = lines[at].trim();
+    let next = lines.get(at + 1).filter(|_| line.ends_with(':'));
+    Some(next.map_or_else(|| line.to_owned(), |next| format!("{line} {}", next.trim())))
+}
