@@ -82,8 +82,8 @@ mod sessions;
 mod settings;
 mod signals;
 mod starts;
-mod stderr_lines;
 mod stats;
+mod stderr_lines;
 mod streams;
 mod suites;
 #[path = "../support/mod.rs"]
