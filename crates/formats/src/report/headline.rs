@@ -1,20 +1,19 @@
 //! The headline: one sentence that says how a run ended, in the words of a user.
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, EndReason, ExitStatus, FailureSource, Note, Outcome, RetryAfter,
-    Retryable, Rule, Severity, StreamSummary, ToolCall, counted,
+    Diagnostic, EndReason, ExitStatus, FailureSource, Note, Outcome, RetryAfter, Retryable, Rule,
+    StreamSummary, counted,
     escape::{clipped, visible},
 };
 
-use super::call_names::{named, noted};
-use super::duration;
+use super::call_names::noted;
+use super::defect_words::{calls, defect, in_line, success};
 use super::end_words::{of_shell, signal, words};
+use super::{FirstFindings, duration};
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
 const HEADLINE_BYTES_MAX: usize = 400;
 const QUOTED_BYTES_MAX: usize = 240;
-const CALLS_NAMED_MAX: usize = 4;
-const CALL_BYTES_MAX: usize = 60;
 
 /// The answer about one stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,58 +31,6 @@ pub struct Headline {
     pub(super) has_warnings: bool,
 }
 
-/// The first finding of each rule in the open stream.
-#[derive(Debug, Clone, Default)]
-pub struct FirstFindings(Vec<Diagnostic>);
-
-impl FirstFindings {
-    /// A stream begins.
-    pub fn begin(&mut self) {
-        self.0.clear();
-    }
-
-    /// Something was found in the stream.
-    pub fn add(&mut self, found: &Diagnostic) {
-        if self.0.iter().all(|known| known.rule != found.rule) {
-            self.0.push(found.clone());
-        }
-    }
-
-    fn of(&self, rule: Rule) -> Option<&Diagnostic> {
-        self.0.iter().find(|found| found.rule == rule)
-    }
-
-    fn error(&self, rule: Rule) -> Option<&Diagnostic> {
-        self.of(rule).filter(|found| found.severity == Severity::Error)
-    }
-
-    /// The error that says most about the run; the order of the rules decides between the others.
-    fn worst(&self) -> Option<&Diagnostic> {
-        let errors = self.0.iter().filter(|found| found.severity == Severity::Error);
-        errors.min_by_key(|found| {
-            let place = TELLING.iter().position(|rule| *rule == found.rule);
-            (place.unwrap_or(TELLING.len()), found.rule)
-        })
-    }
-}
-
-/// Rules about the work, the most telling first. All others are about the stream.
-const TELLING: [Rule; 13] = [
-    Rule::AllCallsRefused,
-    Rule::ExpectationFailed,
-    Rule::SuccessAfterFatalError,
-    Rule::ExitStatusContradictsResult,
-    Rule::UnfinishedCall,
-    Rule::BackgroundWorkLost,
-    Rule::EmptyAnswer,
-    Rule::DeniedCall,
-    Rule::ToolServerUnavailable,
-    Rule::RepeatedCall,
-    Rule::ExpectationUnobservable,
-    Rule::LimitUnknown,
-    Rule::PipeHeldOpen,
-];
-
 pub(super) const WRONG_PROFILE: &str = "the wrong profile";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
@@ -91,7 +38,7 @@ const BEFORE_EVENTS: &str = "failed before its first event";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
 
-type Sentence = (&'static str, String);
+pub(super) type Sentence = (&'static str, String);
 impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
@@ -299,99 +246,15 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
 }
 
-/// The run succeeded, and this is why the stream does not pass.
-fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
-    let message = || after_colon(&named(worst, &summary.tool_calls));
-    match worst.rule {
-        Rule::AllCallsRefused => ("every tool call was refused", refused(summary)),
-        Rule::DeniedCall => ("tool calls were refused", refused(summary)),
-        Rule::ExpectationFailed => ("not as expected", message()),
-        Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
-            ("contradicts itself", message())
-        }
-        Rule::UnfinishedCall => {
-            let open = calls(summary, |call| call.outcome.is_none());
-            ("a tool call never ended", after_colon(&open))
-        }
-        Rule::BackgroundWorkLost => ("background work was lost", message()),
-        Rule::EmptyAnswer => ("the answer is empty", String::new()),
-        Rule::ToolServerUnavailable => ("ran without all of its tools", message()),
-        Rule::RepeatedCall => ("repeats itself", message()),
-        Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
-        Rule::PipeHeldOpen => ("left a process behind", String::new()),
-        Rule::EmptyStream => ("the stream has no event", String::new()),
-        Rule::MissingTerminalEvent => ("cut short", message()),
-        Rule::EventAfterTerminal | Rule::SessionIdChanged | Rule::DuplicateSessionStart
-            if worst.note.is_some() =>
-        {
-            (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"))
-        }
-        Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
-            ("the profile does not know all of it", in_line(worst, summary))
-        }
-        _ => ("the stream is broken", in_line(worst, summary)),
-    }
-}
-
-fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
-    if found.of(Rule::AllCallsRefused).is_some() {
-        return ("every tool call was refused", refused(summary));
-    }
-    let was_refused = summary.call_counts.rejected + summary.call_counts.denied > 0;
-    if was_refused && found.of(Rule::DeniedCall).is_some() {
-        return ("succeeded, but tool calls were refused", refused(summary));
-    }
-    let but = [
-        (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
-        (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
-        (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
-    ];
-    let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
-    let plain = if is_silent { "succeeded as far as the stream shows" } else { "succeeded" };
-    let but = but.iter().find(|(rule, _)| found.of(*rule).is_some());
-    (but.map_or(plain, |(_, reason)| *reason), String::new())
-}
-
-fn refused(summary: &StreamSummary) -> String {
-    let counts = &summary.call_counts;
-    let refused = counts.rejected + counts.denied;
-    let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));
-    let colon = if names.is_empty() { "" } else { ": " };
-    format!(" ({refused} of {}{colon}{names})", counts.total)
-}
-
-/// The first of these calls by what they do.
-fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> bool) -> String {
-    let meant: Vec<&ToolCall> = summary.tool_calls.iter().filter(|call| is_meant(call)).collect();
-    let first = meant.iter().take(CALLS_NAMED_MAX).map(|call| {
-        let tool = call.tool.as_deref().unwrap_or(&call.id);
-        let name = if call.detail.is_empty() { tool } else { &call.detail };
-        clipped(&one_line(name), CALL_BYTES_MAX).into_owned()
-    });
-    let mut names: Vec<String> = first.collect();
-    if meant.len() > names.len() {
-        names.push(format!("{} more", meant.len() - names.len()));
-    }
-    names.join(", ")
-}
-
-fn in_line(found: &Diagnostic, summary: &StreamSummary) -> String {
-    let line = found.line.map_or(String::new(), |line| format!("line {line}: "));
-    let place = found.location.as_ref().filter(|location| !location.instance.is_empty());
-    let place = place.map_or(String::new(), |location| format!("{}: ", location.instance));
-    let message = named(found, &summary.tool_calls);
-    after_colon(&format!("{line}{place}{message}"))
-}
-
 /// A text after a colon; nothing for nothing.
-fn after_colon(text: &str) -> String {
+pub(super) fn after_colon(text: &str) -> String {
     let text = one_line(text);
     let text = clipped(&text, QUOTED_BYTES_MAX);
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }
 
 /// On one line, with what misleads made visible.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     visible(&text).into_owned()
 }

@@ -1,0 +1,55 @@
+//! The findings that a headline is made of.
+
+use ndjson_check_core::{Diagnostic, Rule, Severity};
+
+/// The first finding of each rule in the open stream.
+#[derive(Debug, Clone, Default)]
+pub struct FirstFindings(Vec<Diagnostic>);
+
+impl FirstFindings {
+    /// A stream begins.
+    pub fn begin(&mut self) {
+        self.0.clear();
+    }
+
+    /// Something was found in the stream.
+    pub fn add(&mut self, found: &Diagnostic) {
+        if self.0.iter().all(|known| known.rule != found.rule) {
+            self.0.push(found.clone());
+        }
+    }
+
+    pub(super) fn of(&self, rule: Rule) -> Option<&Diagnostic> {
+        self.0.iter().find(|found| found.rule == rule)
+    }
+
+    pub(super) fn error(&self, rule: Rule) -> Option<&Diagnostic> {
+        self.of(rule).filter(|found| found.severity == Severity::Error)
+    }
+
+    /// The error that says most about the run; the order of the rules decides between the others.
+    pub(super) fn worst(&self) -> Option<&Diagnostic> {
+        let errors = self.0.iter().filter(|found| found.severity == Severity::Error);
+        errors.min_by_key(|found| {
+            let place = TELLING.iter().position(|rule| *rule == found.rule);
+            (place.unwrap_or(TELLING.len()), found.rule)
+        })
+    }
+}
+
+/// Rules about the work, the most telling first. All others are about the stream.
+const TELLING: [Rule; 13] = [
+    Rule::AllCallsRefused,
+    Rule::ExpectationFailed,
+    Rule::SuccessAfterFatalError,
+    Rule::ExitStatusContradictsResult,
+    Rule::UnfinishedCall,
+    Rule::BackgroundWorkLost,
+    Rule::EmptyAnswer,
+    Rule::DeniedCall,
+    Rule::ToolServerUnavailable,
+    Rule::RepeatedCall,
+    Rule::ExpectationUnobservable,
+    Rule::LimitUnknown,
+    Rule::PipeHeldOpen,
+];
