@@ -34,11 +34,16 @@ const HINTS: [&str; 17] = [
     "warn",
 ];
 
-/// Whether a line says that something went wrong. An indented one belongs to a line before it: of
-/// a stack, or of the source.
-pub(crate) fn names_error(line: &str) -> bool {
+fn names_error(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
     is_about_the_run(&small) && SIGNS.iter().any(|sign| small.contains(sign))
+}
+
+/// Whether a line says something about the run: it is no hint, no heading and no part of the line
+/// before it, as of a stack or of the usage.
+pub(crate) fn says_something(line: &str) -> bool {
+    let small = line.to_ascii_lowercase();
+    is_about_the_run(&small) && !small.trim_end().ends_with(':')
 }
 
 fn is_about_the_run(small: &str) -> bool {
@@ -47,15 +52,12 @@ fn is_about_the_run(small: &str) -> bool {
     (is_text || is_tagged) && !HINTS.iter().any(|hint| small.starts_with(hint))
 }
 
-/// The first line that names an error, else the last one that is neither a hint nor a heading, else
-/// the last. Where it ends in a colon, the next line is what it announces.
+/// The first line that names an error, else the last one that says something, else the last. Where
+/// it ends in a colon, the next line is what it announces.
 pub(super) fn error_line(lines: &[String]) -> Option<String> {
-    let says = |line: &String| {
-        let small = line.to_ascii_lowercase();
-        is_about_the_run(&small) && !small.trim_end().ends_with(':')
-    };
     let first = lines.iter().position(|line| names_error(line));
-    let at = first.or_else(|| lines.iter().rposition(says)).or(lines.len().checked_sub(1))?;
+    let at = first.or_else(|| lines.iter().rposition(|line| says_something(line)));
+    let at = at.or(lines.len().checked_sub(1))?;
     let line = lines[at].trim();
     let next = lines.get(at + 1).filter(|_| line.ends_with(':'));
     Some(next.map_or_else(|| line.to_owned(), |next| format!("{line} {}", next.trim())))

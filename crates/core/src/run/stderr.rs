@@ -7,15 +7,12 @@ use std::thread::{self, JoinHandle};
 
 use super::producer::StderrCopy;
 use super::stream::ProducerStream;
-use crate::check::names_error;
+use crate::check::says_something;
 
 /// The end of a command's standard error that is kept, in bytes.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 
 const STDERR_LINES_MAX: usize = 10;
-
-/// How far in front of the last lines one is looked for that names the error.
-const ERROR_LINES_MAX: usize = 100;
 
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
 /// reader delays the stream. The thread ends when everything is passed on; it returns the last
@@ -57,19 +54,17 @@ pub(super) fn pass_on(
 }
 
 /// The last lines, as a terminal leaves them: a carriage return begins a line anew. If none of them
-/// names an error, the first of them makes room for one that does.
+/// says something, the first of them makes room for the last one that does.
 fn last_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().map(|line| line.trim_end_matches('\r').rsplit('\r').next());
     let lines = lines.flatten().filter(|line| !line.trim().is_empty());
     let lines: Vec<&str> = lines.collect();
-    let (before, last) = lines.split_at(lines.len().saturating_sub(STDERR_LINES_MAX));
+    let first = lines.len().saturating_sub(STDERR_LINES_MAX);
     // A stack, or the usage of the command, may be longer than what is kept.
-    let is_named = last.iter().any(|line| names_error(line));
-    let mut before = before.iter().rev().take(ERROR_LINES_MAX);
-    let error = before.find(|line| !is_named && names_error(line));
-    let last = &last[usize::from(error.is_some())..];
-    error.into_iter().chain(last).map(|&line| line.to_owned()).collect()
+    let said = lines.iter().rposition(|line| says_something(line)).filter(|at| *at < first);
+    let last = &lines[first + usize::from(said.is_some())..];
+    said.map(|at| &lines[at]).into_iter().chain(last).map(|&line| line.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -85,9 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_names_the_error_is_kept() {
+    fn the_line_in_front_of_a_stack_is_kept() {
         let stack = "    at call (file.js:1)\n".repeat(12);
-        let lines = last_lines(format!("start\nError: no key\n{stack}end\n").as_bytes());
-        assert_eq!((lines.len(), &*lines[0], &*lines[9]), (10, "Error: no key", "end"));
+        let lines =
+            |end: &str| last_lines(format!("start\nError: no key\n{stack}{end}").as_bytes());
+        let kept = lines("Node.js v22.11.0\n");
+        assert_eq!((kept.len(), &*kept[0], &*kept[9]), (10, "Error: no key", "Node.js v22.11.0"));
+        assert_eq!(lines("bye\n")[0], "    at call (file.js:1)");
     }
 }
