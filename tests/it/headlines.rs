@@ -65,6 +65,21 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
         "rules/repeated-call/the-same-build.ndjson",
         "repeats itself: the tool `shell` is called 5 times in a row with the same arguments",
     ),
+    ("", "agents/amp/unknown-subtype.ndjson", "failed: error_max_budget"),
+    (
+        "",
+        "agents/claude/success-in-a-failed-event.ndjson",
+        "failed, but reports success: model_error",
+    ),
+    ("", "agents/claude/overloaded.ndjson", "failed: API Error: 529 Overloaded, a retry may help"),
+    ("", "agents/gemini/unknown-status.ndjson", "failed: cancelled"),
+    ("", "agents/cline/failed.ndjson", "failed: it is not signed in, or may not use the model"),
+    ("", "agents/muse/cancelled.ndjson", "stopped"),
+    (
+        "",
+        "agents/antigravity/denied-but-success.ndjson",
+        "failed: tool calls were refused (1 of 1: rm -r build)",
+    ),
     ("", "agents/cursor/plain.ndjson", "succeeded"),
 ];
 

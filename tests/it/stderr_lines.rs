@@ -93,6 +93,7 @@ const STARTS: &[(&str, &str)] = &[
     ("sh: 1: agent: not found", "sh: 1: agent: not found"),
     ("loading\nsomething went wrong", "something went wrong"),
     ("warning: an error passed\nno key", "no key"),
+    (r#"402 {"error":{"message":"{\"message\":\"no credit\"}"}}"#, "402 no credit"),
     ("(Did you mean -p?)", "(Did you mean -p?)"),
 ];
 

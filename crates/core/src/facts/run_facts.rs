@@ -222,16 +222,24 @@ fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> F
     FactUpdate::Text(RunFact::ErrorText, message.into_owned())
 }
 
-/// The message in what a provider answered, if the text is such an object, or between two tags.
-fn message_in(text: &str) -> Cow<'_, str> {
+/// The text with the innermost message in place of what a provider answered, if there is such an
+/// object in it, or the text between two tags.
+pub(crate) fn message_in(text: &str) -> Cow<'_, str> {
     let text = between_tags(text).unwrap_or(text);
-    let object = Some(text).filter(|text| text.trim_start().starts_with('{'));
-    let answer: Option<Value> = object.and_then(|text| serde_json::from_str(text).ok());
-    let message = answer.as_ref().and_then(|answer| {
-        let mut places = ["/error/message", "/message", "/detail", "/error"].into_iter();
-        places.find_map(|place| answer.pointer(place)?.as_str().filter(|it| !it.trim().is_empty()))
-    });
-    message.map_or(Cow::Borrowed(text), |message| Cow::Owned(message.to_owned()))
+    let Some((before, answer)) = text.find('{').map(|at| text.split_at(at)) else {
+        return Cow::Borrowed(text);
+    };
+    let mut answers = serde_json::Deserializer::from_str(answer).into_iter::<Value>();
+    let Some(Ok(object)) = answers.next() else { return Cow::Borrowed(text) };
+    let Some(message) = said_in(&object) else { return Cow::Borrowed(text) };
+    let (message, after) = (message_in(message.trim()), &answer[answers.byte_offset()..]);
+    Cow::Owned(format!("{before}{message}{after}").trim().to_owned())
+}
+
+fn said_in(answer: &Value) -> Option<&str> {
+    let text = |name| answer.get(name)?.as_str().filter(|it| !it.trim().is_empty());
+    let inner = answer.get("error").and_then(said_in);
+    inner.or_else(|| ["message", "detail", "error"].into_iter().find_map(text))
 }
 
 /// The text in `<some-tag>text</some-tag>`; a tag of HTML has no hyphen.

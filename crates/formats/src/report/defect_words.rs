@@ -64,7 +64,7 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     (but.map_or(plain, |(_, reason)| *reason), String::new())
 }
 
-fn refused(summary: &StreamSummary) -> String {
+pub(super) fn refused(summary: &StreamSummary) -> String {
     let counts = &summary.call_counts;
     let refused = counts.rejected + counts.denied;
     let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));

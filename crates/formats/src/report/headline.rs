@@ -7,7 +7,7 @@ use ndjson_check_core::{
 };
 
 use super::call_names::noted;
-use super::defect_words::{calls, defect, in_line, success};
+use super::defect_words::{calls, defect, in_line, refused, success};
 use super::end_words::{of_shell, signal, words};
 use super::{FirstFindings, duration};
 
@@ -153,19 +153,26 @@ fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
         ExitStatus::Code(code) => code.checked_sub(128).filter(|number| *number > 0),
         _ => None,
     });
-    let text = summary.facts.error_text.as_deref().unwrap_or_default();
+    let text = summary.facts.error_text.as_deref().filter(|text| !is_code(text));
+    let text = text.unwrap_or_default();
     let rest = number.map_or_else(|| after_colon(text), |it| format!(" by {}", signal(it)));
     Some((ended, rest))
+}
+
+/// Whether it is the name of a reason, or its number, not a sentence.
+fn is_code(text: &str) -> bool {
+    !text.trim().contains(char::is_whitespace)
 }
 
 /// The run failed: the agent's own reason, or the best of the others.
 fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let stderr = summary.error_line();
     let failed = if summary.events == 0 { BEFORE_EVENTS } else { "failed" };
-    if let Some(text) = &summary.facts.error_text {
+    let reason = summary.facts.reason;
+    let text = summary.facts.error_text.as_deref();
+    if let Some(text) = text.map(|text| words(reason).filter(|_| is_code(text)).unwrap_or(text)) {
         let lies = found.error(Rule::SuccessAfterFatalError).is_some();
-        let reason = if lies { "failed, but reports success" } else { failed };
-        return (reason, after_colon(text));
+        return (if lies { "failed, but reports success" } else { failed }, after_colon(text));
     }
     if let Some(found) = found.error(Rule::ExitStatusContradictsResult) {
         let texts = [found.message.clone()].into_iter().chain(stderr);
@@ -176,8 +183,12 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         Note::ExitStatusMeaning(meaning) if meaning != "the run failed" => Some(meaning.clone()),
         _ => None,
     });
-    let reason = summary.facts.reason;
-    let known = || of_shell(status, reason).or_else(|| words(reason)).map(str::to_owned);
+    let counts = &summary.call_counts;
+    let was_refused = reason == Some(EndReason::Permission) && counts.rejected + counts.denied > 0;
+    let known = || match of_shell(status, reason).or_else(|| words(reason))? {
+        _ if was_refused => Some(format!("tool calls were refused{}", refused(summary))),
+        known => Some(known.to_owned()),
+    };
     let rest = match (stderr.or_else(known).or(meaning), status) {
         (Some(text), Some(status)) => {
             format!("{} ({status})", after_colon(text.trim_end_matches('.')))
