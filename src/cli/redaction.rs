@@ -78,7 +78,8 @@ pub(super) struct RedactedCopy<'c> {
     stream: StreamCheck<'c>,
     /// Why the copy could not be checked.
     failure: Option<Error>,
-    /// What the stream as it came shows about the expectations, which may ask for content.
+    /// What the stream as it came shows about the expectations, which may ask for content; none
+    /// unless all content is replaced.
     expectations: Option<Vec<Diagnostic>>,
     /// For messages, which may quote a secret of the configuration or of a schema.
     of_messages: Redactor,
@@ -109,8 +110,10 @@ impl<'c> RedactedCopy<'c> {
         }
         if self.failure.is_none() {
             let of_messages = &self.of_messages;
+            let hides_text = self.expectations.is_some();
+            let (original, expectations) = (None, None);
             let mut judged =
-                WithOriginalVerdict { out, of_messages, original: None, expectations: None };
+                WithOriginalVerdict { out, of_messages, hides_text, original, expectations };
             self.failure = self.stream.feed(bytes, &mut judged).err();
         }
     }
@@ -132,8 +135,10 @@ impl<'c> RedactedCopy<'c> {
         if let Some(error) = failure {
             return Err(error);
         }
-        let (judge, of_messages) = (Some(&original), &of_messages);
-        let mut judged = WithOriginalVerdict { out, of_messages, original: judge, expectations };
+        let (original, of_messages) = (Some(&original), &of_messages);
+        let hides_text = expectations.is_some();
+        let mut judged =
+            WithOriginalVerdict { out, of_messages, hides_text, original, expectations };
         stream.finish(exit, &mut judged).map(drop)
     }
 }
@@ -152,10 +157,7 @@ impl Observer for RedactedCopy<'_> {
         if let Some(expectations) = &mut self.expectations
             && is_about_expectation(diagnostic)
         {
-            // The detail is content of the stream.
-            let mut kept = diagnostic.clone();
-            kept.detail = None;
-            expectations.push(kept);
+            expectations.push(diagnostic.clone());
         }
     }
 }
@@ -168,6 +170,8 @@ fn is_about_expectation(diagnostic: &Diagnostic) -> bool {
 struct WithOriginalVerdict<'o> {
     out: &'o mut dyn Observer,
     of_messages: &'o Redactor,
+    /// Whether no finding shows text of the stream.
+    hides_text: bool,
     /// Once it is known.
     original: Option<&'o StreamSummary>,
     /// Those of the stream as it came, if they replace those of the copy.
@@ -179,7 +183,8 @@ impl WithOriginalVerdict<'_> {
         let mut diagnostic = diagnostic.clone();
         diagnostic.message = self.of_messages.text(&diagnostic.message);
         diagnostic.note = diagnostic.note.map(|note| self.of_messages.text(&note));
-        diagnostic.detail = diagnostic.detail.map(|detail| self.of_messages.text(&detail));
+        let detail = diagnostic.detail.filter(|_| !self.hides_text);
+        diagnostic.detail = detail.map(|detail| self.of_messages.text(&detail));
         self.out.diagnostic(&diagnostic);
     }
 }

@@ -39,7 +39,6 @@ fn one_member_a_line(object: &str) -> String {
 /// Members and values that the chosen reports do not show. Most need a command, a time limit, a
 /// huge stream or a rare event.
 const NOT_SHOWN: &[&str] = &[
-    "diagnostic/detail",
     "stream/estimated_cost_usd",
     "stream/known",
     "stream/notes/file",

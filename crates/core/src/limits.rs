@@ -162,6 +162,9 @@ pub(crate) const FILES_MAX: usize = 1_000;
 /// What the list of calls shows of the purpose of a call, in bytes.
 pub(crate) const ROW_DETAIL_BYTES_MAX: usize = 200;
 
+/// What a finding shows of a line that is no event, in bytes.
+pub(crate) const LINE_START_BYTES_MAX: usize = 120;
+
 /// What is kept of the detail of an open call, in bytes, for its completion.
 pub(crate) const ACTION_DETAIL_BYTES_MAX: usize = 1_024;
 

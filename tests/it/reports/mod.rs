@@ -4,6 +4,7 @@ mod baseline;
 mod github;
 mod html;
 mod junit;
+mod line_texts;
 mod markdown;
 mod page_bounds;
 mod page_text;

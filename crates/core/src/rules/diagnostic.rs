@@ -36,7 +36,8 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// For an unmet expectation: what the first call did that it is about, such as its command or
-    /// its path; its start, if it is long. This is text of the agent.
+    /// its path. For a line that is no event, or that came from standard error: the text of the
+    /// line. The start, if it is long. This is text of the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
@@ -107,6 +108,13 @@ impl Diagnostic {
     #[must_use]
     pub(crate) fn of_demand(mut self, demand: &str) -> Self {
         self.demand = Some(demand.to_owned());
+        self
+    }
+
+    /// It is about a line of this text.
+    #[must_use]
+    pub(crate) fn of_text(mut self, text: Option<String>) -> Self {
+        self.detail = text;
         self
     }
 

@@ -56,7 +56,9 @@ impl LineDefect {
     pub(crate) fn diagnostic(&self, line: &Line<'_>) -> Diagnostic {
         let (bytes, offset) = without_byte_order_mark(line);
         let (diagnostic, at) = self.explain(line, bytes);
-        diagnostic.at(line.number, offset + at as u64)
+        let shows_line = matches!(diagnostic.rule, Rule::InvalidJson | Rule::NotAnObject);
+        let text = if shows_line { line.start() } else { None };
+        diagnostic.of_text(text).at(line.number, offset + at as u64)
     }
 
     /// The diagnostic, and the offset in the line where the defect begins.

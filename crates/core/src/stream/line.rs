@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::array::ElementStart;
+use crate::limits::LINE_START_BYTES_MAX;
+use crate::rules::escape::clipped;
 
 /// One line of the stream, without its terminator; or one element of an array. A bad line is still
 /// a line.
@@ -61,6 +63,12 @@ impl<'a> Line<'a> {
 
     pub(crate) fn text(&self) -> Option<&'a str> {
         self.text.or_else(|| str::from_utf8(self.bytes).ok())
+    }
+
+    /// How the text of the line begins, for a finding about it; none if nothing can be seen.
+    pub(crate) fn start(&self) -> Option<String> {
+        let text = self.text()?.trim_start_matches('\u{feff}').trim();
+        (!text.is_empty()).then(|| clipped(text, LINE_START_BYTES_MAX).into_owned())
     }
 
     /// Whether the line exceeded the limit and was skipped.

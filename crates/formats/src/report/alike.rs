@@ -3,7 +3,7 @@
 use ndjson_check_core::{Diagnostic, Rule, ToolCall};
 
 use super::Headline;
-use super::call_names::named;
+use super::call_names::{called, line_text, noted};
 use super::headline::{PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
 
 /// Lines that are named for one message.
@@ -12,8 +12,10 @@ const LINES_NAMED_MAX: usize = 5;
 /// Findings of one rule with one message.
 pub(super) struct Alike<'d> {
     pub(super) first: &'d Diagnostic,
-    pub(super) message: String,
+    /// Without the texts of the lines.
+    message: String,
     pub(super) lines: Vec<u64>,
+    has_one_text: bool,
 }
 
 /// The findings that are shown, and how many follow from them, and why.
@@ -43,22 +45,34 @@ pub(super) fn alike<'d>(
 ) -> Vec<Alike<'d>> {
     let mut all: Vec<Alike<'_>> = Vec::new();
     for it in found {
-        let message = named(it, calls);
+        let message = called(it, calls);
         let same = |other: &&mut Alike<'_>| {
             other.message == message
-                && other.first.note == it.note
-                && other.first.detail == it.detail
+                && noted(other.first) == noted(it)
                 && other.first.location == it.location
         };
         match all.iter_mut().find(same) {
-            Some(other) => other.lines.extend(it.line),
-            None => all.push(Alike { first: it, message, lines: it.line.into_iter().collect() }),
+            Some(other) => {
+                other.lines.extend(it.line);
+                other.has_one_text &= other.first.detail == it.detail;
+            }
+            None => {
+                let lines = it.line.into_iter().collect();
+                all.push(Alike { first: it, message, lines, has_one_text: true });
+            }
         }
     }
     all
 }
 
 impl Alike<'_> {
+    /// With the text of the line, or of the first of several lines.
+    pub(super) fn message(&self) -> String {
+        let before = if self.has_one_text { ": " } else { "; the first is " };
+        let text = line_text(self.first).map(|text| format!("{before}{text}"));
+        format!("{}{}", self.message, text.unwrap_or_default())
+    }
+
     /// The lines where it was found; nothing if it is about the stream as a whole.
     pub(super) fn place(&self) -> String {
         let named: Vec<String> =

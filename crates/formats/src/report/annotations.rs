@@ -98,7 +98,7 @@ impl Annotations {
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };
-            let message = format!("{lines}{}{note}", it.message);
+            let message = format!("{lines}{}{note}", it.message());
             let place = self.place(it.first.line);
             let level = match it.first.severity {
                 Severity::Error => &mut self.errors,
@@ -191,7 +191,7 @@ impl Output for Annotations {
         let (shown, _) = causes(&self.found, &headline);
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error || over;
         let errors = alike(shown.into_iter().filter(is_error), &summary.tool_calls);
-        let says_all = errors.first().is_some_and(|it| headline.rest.ends_with(&it.message));
+        let says_all = errors.first().is_some_and(|it| headline.rest.ends_with(&it.message()));
         let more = summary_text::more_reasons(summary, &headline);
         let is_one = summary.outcome == Outcome::Succeeded
             && errors.len() == 1

@@ -1,4 +1,4 @@
-//! Findings about a call say what the call does, not its id.
+//! Findings about a call say what the call does, not its id; those about a line show its text.
 
 use ndjson_check_core::{
     Diagnostic, Rule, ToolCall,
@@ -8,9 +8,25 @@ use ndjson_check_core::{
 /// Longest name of a call in a message, in bytes.
 const CALL_BYTES_MAX: usize = 100;
 
+/// The message of a finding with the name of its call, or the text of its line.
+pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
+    let message = called(found, calls);
+    line_text(found).map_or_else(|| message.clone(), |text| format!("{message}: {text}"))
+}
+
+/// The text of the line that a finding is about.
+pub(super) fn line_text(found: &Diagnostic) -> Option<String> {
+    // Demands are about calls.
+    found.detail.as_deref().filter(|_| found.demand.is_none()).map(quoted)
+}
+
+fn quoted(detail: &str) -> String {
+    format!("`{}`", clipped(&visible(detail), CALL_BYTES_MAX))
+}
+
 /// The message of a finding, in which the call has the name of what it does, such as its command or
 /// its path. An id that several calls share stays, unless the lines show which one is meant.
-pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
+pub(super) fn called(found: &Diagnostic, calls: &[ToolCall]) -> String {
     let Some(id) = &found.call_id else { return found.message.clone() };
     let same = || calls.iter().filter(|call| call.id == *id);
     let in_line = |line: Option<u64>| {
@@ -24,20 +40,15 @@ pub(super) fn named(found: &Diagnostic, calls: &[ToolCall]) -> String {
     let elsewhere = in_line(found.related_line).or(only);
     let elsewhere = elsewhere.filter(|_| found.rule != Rule::ReusedCallId);
     match in_line(found.line).or(elsewhere).filter(|call| !call.detail.is_empty()) {
-        Some(call) => {
-            let name = visible(&call.detail);
-            let name = format!("`{}`", clipped(&name, CALL_BYTES_MAX));
-            found.message.replacen(&shown(id), &name, 1)
-        }
+        Some(call) => found.message.replacen(&shown(id), &quoted(&call.detail), 1),
         None => found.message.clone(),
     }
 }
 
 /// The note of a finding, with what the call did that it is about.
 pub(super) fn noted(found: &Diagnostic) -> Option<String> {
-    let Some(detail) = &found.detail else { return found.note.clone() };
-    let detail = visible(detail);
-    let detail = format!("`{}`", clipped(&detail, CALL_BYTES_MAX));
+    let detail = found.detail.as_deref().filter(|_| found.demand.is_some());
+    let Some(detail) = detail.map(quoted) else { return found.note.clone() };
     Some(match found.note.as_deref() {
         Some(note) if note.starts_with("see lines ") => format!("{note}; the first is {detail}"),
         Some(note) => format!("{note}: {detail}"),

@@ -247,10 +247,11 @@ fn of_one_rule(
     let label = (style, format!("{}[{rule}]", severity.name()));
     if let [one] = alike {
         let is_said = matches!(rule, Rule::AllCallsRefused | Rule::NotNdjson | Rule::EmptyStream)
-            || headline.rest.contains(&one.message);
+            || headline.rest.contains(&one.message());
         let place = one.place();
         let rest = if place.is_empty() { place } else { format!(" {place}") };
-        let message = if is_said { String::new() } else { format!(": {}", one.message()) };
+        let message =
+            if is_said { String::new() } else { format!(": {}", one.message_with_line()) };
         lines.push(ShownLine { indent: 4, label, rest: (Style::Plain, rest + &message) });
         lines.extend(one.note(headline).map(|note| ShownLine { indent: 6, ..note }));
         return;
@@ -259,7 +260,7 @@ fn of_one_rule(
     let mut alike = alike.iter().peekable();
     while let Some(one) = alike.next() {
         let (indent, label) = (6, (Style::Plain, String::new()));
-        let parts = [one.place(), one.message()];
+        let parts = [one.place(), one.message_with_line()];
         let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
         lines.push(ShownLine { indent, label, rest: (Style::Plain, parts.join(": ")) });
         let note = one.note_text(headline);
@@ -272,10 +273,10 @@ fn of_one_rule(
 
 impl Alike<'_> {
     /// With the line that belongs to it.
-    fn message(&self) -> String {
+    fn message_with_line(&self) -> String {
         let related = self.first.related_line.filter(|_| self.lines.len() < 2);
         let related = related.map(|line| format!(" (see line {line})"));
-        format!("{}{}", self.message, related.unwrap_or_default())
+        format!("{}{}", self.message(), related.unwrap_or_default())
     }
 
     fn note_text(&self, headline: &Headline) -> String {

@@ -278,7 +278,7 @@ fn byte_order_mark() -> Diagnostic {
 }
 
 fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Rule::StderrInStream, message);
+    let diagnostic = Diagnostic::new(Rule::StderrInStream, message).of_text(line.start());
     diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
 }
 

@@ -17,7 +17,7 @@ use super::recording::{
 };
 use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
-use crate::report::call_names::{named, noted};
+use crate::report::call_names::{line_text, named, noted};
 use crate::report::worst::WorstItems;
 use crate::report::{FirstFindings, Headline};
 
@@ -276,7 +276,8 @@ impl Recorder {
     pub(super) fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.found.add(diagnostic);
         let note = noted(diagnostic).map_or(0, |note| note.len());
-        let bytes = 6 * (diagnostic.message.len() + note) + 500;
+        let text = line_text(diagnostic).map_or(0, |text| text.len());
+        let bytes = 6 * (diagnostic.message.len() + note + text) + 500;
         // Those that are left out are counted in the summary.
         let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
         self.findings.add(diagnostic.severity, bytes, found);
