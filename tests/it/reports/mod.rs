@@ -1,6 +1,7 @@
 //! Reports for CI services: each is valid for its readers, whatever the stream says.
 
 mod baseline;
+mod follow_ups;
 mod github;
 mod html;
 mod junit;

@@ -1,6 +1,6 @@
 //! Which findings of a stream are shown, and which are shown as one.
 
-use ndjson_check_core::{Diagnostic, Rule, ToolCall};
+use ndjson_check_core::{Diagnostic, Rule, ToolCall, counted};
 
 use super::Headline;
 use super::call_names::{called, line_text, noted};
@@ -18,25 +18,31 @@ pub(super) struct Alike<'d> {
     has_one_text: bool,
 }
 
-/// The findings that are shown, and how many follow from them, and why.
-pub(super) fn causes<'d>(
-    found: &'d [Diagnostic],
-    headline: &Headline,
-) -> (Vec<&'d Diagnostic>, Option<(u64, &'static str)>) {
-    let (is_cause, why): (fn(&Diagnostic) -> bool, _) = match headline.reason {
+/// Whether a reader should see a finding; the others follow from what the headline says.
+pub(super) fn is_cause(found: &Diagnostic, headline: &Headline) -> bool {
+    match headline.reason {
         // The profile of another agent finds much that is right.
-        WRONG_PROFILE => (|it| it.rule == Rule::WrongProfile, Some("they follow from the profile")),
-        SEVERAL_RUNS => (
-            |it| it.rule != Rule::EventAfterTerminal || it.note.is_some(),
-            Some("they are about the next run"),
-        ),
-        // The headline says the same.
-        PLAIN_TEXT => (|it| it.rule != Rule::EmptyStream, None),
-        _ => (|_| true, None),
+        WRONG_PROFILE => found.rule == Rule::WrongProfile,
+        SEVERAL_RUNS => found.rule != Rule::EventAfterTerminal || found.note.is_some(),
+        PLAIN_TEXT => found.rule != Rule::EmptyStream,
+        _ => true,
+    }
+}
+
+/// The findings that a reader should see.
+pub(super) fn causes<'d>(found: &'d [Diagnostic], headline: &Headline) -> Vec<&'d Diagnostic> {
+    found.iter().filter(|it| is_cause(it, headline)).collect()
+}
+
+/// That so many findings are not shown, and why; none if the headline says all that they say.
+pub(super) fn hidden(count: usize, headline: &Headline) -> Option<String> {
+    let why = match headline.reason {
+        WRONG_PROFILE => "they follow from the profile",
+        SEVERAL_RUNS => "they are about the next run",
+        _ => return None,
     };
-    let shown: Vec<&Diagnostic> = found.iter().filter(|it| is_cause(it)).collect();
-    let hidden = (found.len() - shown.len()) as u64;
-    (shown, why.map(|why| (hidden, why)))
+    let more = counted(count as u64, "more finding");
+    (count > 0).then(|| format!("{more} not shown: {why}"))
 }
 
 pub(super) fn alike<'d>(

@@ -87,7 +87,7 @@ impl Annotations {
             seen.add(it.severity);
         }
         let shown = match headline {
-            Some(headline) => causes(&found, headline).0,
+            Some(headline) => causes(&found, headline),
             None => found.iter().collect(),
         };
         for it in alike(shown.into_iter(), calls) {
@@ -188,7 +188,7 @@ impl Output for Annotations {
             counts = counts.lowered();
             self.found.iter_mut().for_each(|found| found.severity = Severity::Warning);
         }
-        let (shown, _) = causes(&self.found, &headline);
+        let shown = causes(&self.found, &headline);
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error || over;
         let errors = alike(shown.into_iter().filter(is_error), &summary.tool_calls);
         let says_all = errors.first().is_some_and(|it| headline.rest.ends_with(&it.message()));

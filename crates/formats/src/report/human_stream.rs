@@ -4,7 +4,7 @@ use ndjson_check_core::{
     Diagnostic, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted, escape::visible,
 };
 
-use super::alike::{Alike, alike, causes};
+use super::alike::{Alike, alike, causes, hidden};
 use super::headline::WRONG_PROFILE;
 use super::wrapped::push_wrapped;
 use super::{Headline, stats_text, summary_text};
@@ -205,8 +205,7 @@ fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
     };
     let stderr = summary.stderr.iter().map(|line| ("stderr: ", visible(line).into_owned()));
     let error = summary.facts.error_text.iter().map(|text| ("agent: ", visible(text).into_owned()));
-    let notes = summary.notes.iter().filter(|note| !note.is_of_check());
-    let notes = notes.filter(|note| summary_text::is_news(note, summary, headline));
+    let notes = summary_text::news(summary, headline).filter(|note| !note.is_of_check());
     let notes = notes.map(|note| ("note: ", note.to_string()));
     let all = stderr.chain(error).chain(notes).filter(|(_, text)| is_new(text));
     all.map(|(label, text)| ShownLine::quiet(format!("{label}{text}"))).collect()
@@ -214,7 +213,8 @@ fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
 
 /// The findings, errors first, those of a rule together.
 fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &Headline) -> Vec<ShownLine> {
-    let (found, hidden) = causes(found, headline);
+    let all = found.len();
+    let found = causes(found, headline);
     let mut rules: Vec<(Severity, Rule)> = Vec::new();
     for it in &found {
         if !rules.contains(&(it.severity, it.rule)) {
@@ -227,10 +227,7 @@ fn findings(found: &[Diagnostic], calls: &[ToolCall], headline: &Headline) -> Ve
         let of_rule = found.iter().copied().filter(|it| (it.severity, it.rule) == (severity, rule));
         of_one_rule((severity, rule), &alike(of_rule, calls), headline, &mut lines);
     }
-    if let Some((count, why)) = hidden.filter(|(count, _)| *count > 0) {
-        let more = counted(count, "more finding");
-        lines.push(ShownLine::quiet(format!("{more} not shown: {why}")));
-    }
+    lines.extend(hidden(all - found.len(), headline).map(ShownLine::quiet));
     lines
 }
 

@@ -10,6 +10,7 @@ use ndjson_check_core::{Diagnostic, Error, StreamStart, StreamSummary, escape::e
 use serde::Serialize;
 
 use super::stats::StatsTotals;
+use super::summary_text::misleads;
 use super::{FirstFindings, Headline, RunTotals};
 use crate::output::Output;
 
@@ -50,6 +51,7 @@ impl Output for JsonReport {
         let headline = Headline::new(summary, &self.found);
         let (passed, text) = (headline.passed, headline.text());
         let answer = Some(StreamAnswer { passed, headline: text });
+        let summary = &without_misleading_notes(summary, &headline);
         out.push_str(&line(&StreamLine { answer, ..summary.into() }));
     }
 
@@ -69,6 +71,13 @@ impl Output for JsonReport {
     fn shows_exit_code(&self) -> bool {
         true
     }
+}
+
+/// What is written of a stream: other facts may help, but no note is wrong.
+fn without_misleading_notes(summary: &StreamSummary, headline: &Headline) -> StreamSummary {
+    let mut shown = summary.clone();
+    shown.notes.retain(|note| !misleads(note, headline));
+    shown
 }
 
 fn line(object: &impl Serialize) -> String {

@@ -8,13 +8,14 @@ use std::cmp::Reverse;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, EndReason, Error, Note, Outcome, RunFacts, Severity, StreamStart, StreamSummary,
+    Diagnostic, EndReason, Error, Outcome, RunFacts, Severity, StreamStart, StreamSummary,
     ToolCall,
     escape::{clipped, visible},
 };
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
+use super::alike::{causes, hidden};
 use super::call_names::{named, noted};
 use super::headline::TRIED_AGAIN;
 use super::worst::SeverityCounts;
@@ -125,8 +126,9 @@ impl Junit {
             String::new()
         };
         let message = valid(&format!("{} · {profile}{numbers}", headline.text()));
-        let mut of_stream: Vec<&Diagnostic> =
-            self.found.iter().filter(|found| found.demand.is_none()).collect();
+        let mut of_stream = causes(&self.found, headline);
+        let hidden = hidden(self.found.len() - of_stream.len(), headline);
+        of_stream.retain(|found| found.demand.is_none());
         of_stream.sort_by_key(|found| Reverse(found.severity));
         let shown = |found: &&Diagnostic| line(found, headline.note_of(found), &summary.tool_calls);
         let mut lines: Vec<String> = of_stream.iter().map(shown).collect();
@@ -136,6 +138,7 @@ impl Junit {
         };
         let more = SeverityCounts::of(summary).without(shown).more();
         lines.extend(more.map(|more| format!("and {more}")));
+        lines.extend(hidden);
         let has_error = summary.errors > shown.errors || of_stream.iter().any(|it| is_error(it));
         let is_met = summary.outcome == Outcome::Succeeded && !has_error;
         let result = if summary.was_tried_again() {
@@ -148,7 +151,7 @@ impl Junit {
                 Outcome::Succeeded => summary.verdict.name(),
                 outcome => outcome.name(),
             };
-            let reasons = summary_text::reasons(summary).into_iter();
+            let reasons = summary_text::reasons(summary, headline).into_iter();
             let text: Vec<String> = reasons.map(|it| valid(&it)).chain(lines).collect();
             TestResult::Failed(kind, message, text.join("\n"))
         };
@@ -202,8 +205,7 @@ impl Output for Junit {
         let headline = Headline::new(summary, &self.first);
         let mut cases = vec![self.of_stream(summary, &headline)];
         cases.extend(self.of_demands(summary));
-        let notes = summary.notes.iter().filter(|it| !matches!(it, Note::ProfileFallback { .. }));
-        let notes = notes.map(ToString::to_string);
+        let notes = summary_text::news(summary, &headline).map(ToString::to_string);
         let notes = notes.filter(|note| !headline.says(note));
         let lines = notes.map(|note| valid(&format!("note: {note}")));
         let stderr = summary.stderr.iter().map(|line| valid(&format!("stderr: {line}")));

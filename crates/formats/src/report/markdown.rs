@@ -11,6 +11,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
+use super::alike::{causes, hidden, is_cause};
 use super::bounded::worst;
 use super::call_names::named;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
@@ -138,14 +139,17 @@ impl Output for Markdown {
             }
         }
         let mut rows = no_rows();
-        let mut found = std::mem::take(&mut self.found);
-        found.sort_by_key(|found| std::cmp::Reverse(found.severity));
-        for found in found {
-            add(&mut rows, found.severity, row(&found, &headline, &summary.tool_calls));
+        let found = std::mem::take(&mut self.found);
+        let mut shown = causes(&found, &headline);
+        shown.sort_by_key(|found| std::cmp::Reverse(found.severity));
+        for found in &shown {
+            add(&mut rows, found.severity, row(found, &headline, &summary.tool_calls));
         }
+        let hidden = hidden(found.len() - shown.len(), &headline);
+        let others = found.iter().filter(|it| !is_cause(it, &headline));
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
-        let more = found.without(rows.counts()).more();
+        let more = found.without(rows.counts()).without(others.collect()).more();
         let class = if !summary.passed() {
             StreamClass::Bad
         } else if found != SeverityCounts::default() {
@@ -154,6 +158,9 @@ impl Output for Markdown {
             StreamClass::Good
         };
         section += &list(rows, more);
+        if let Some(hidden) = hidden {
+            let _ = writeln!(section, "{hidden}\n");
+        }
         self.last_body = format!("{name} · {section}");
         let section = format!("### {name}\n\n{}\n\n{section}", self.last);
         let text = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
@@ -250,7 +257,7 @@ fn notes(summary: &StreamSummary, headline: &Headline) -> String {
     for line in summary.stderr.iter().filter(|line| !headline.says(line)) {
         row(format!("stderr: {}", code(line)));
     }
-    for note in summary.notes.iter().filter(|note| summary_text::is_news(note, summary, headline)) {
+    for note in summary_text::news(summary, headline) {
         let text = note.to_string();
         // The list of findings says how many are missing there.
         if !matches!(note, Note::DiagnosticsOmitted { .. }) && !headline.says(&text) {

@@ -10,6 +10,7 @@ use ndjson_check_core::{
 };
 use serde_json::{Value, json};
 
+use super::alike::is_cause;
 use super::call_names::{named, noted};
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
@@ -89,20 +90,33 @@ impl Sarif {
     }
 
     /// The findings of the open stream become results.
-    fn close(&mut self, calls: &[ToolCall]) {
+    fn close(&mut self, calls: &[ToolCall], headline: Option<&Headline>) {
         for diagnostic in std::mem::take(&mut self.open) {
-            let result = self.result(&diagnostic, calls);
+            if headline.is_some_and(|headline| !is_cause(&diagnostic, headline)) {
+                self.found = self.found.without([&diagnostic].into_iter().collect());
+                continue;
+            }
+            let note = match headline {
+                Some(headline) => headline.note_of(&diagnostic),
+                None => noted(&diagnostic),
+            };
+            let result = self.result(&diagnostic, note, calls);
             self.results.add(diagnostic.severity, 1, result);
         }
     }
 
-    fn result(&mut self, diagnostic: &Diagnostic, calls: &[ToolCall]) -> Value {
+    fn result(
+        &mut self,
+        diagnostic: &Diagnostic,
+        note: Option<String>,
+        calls: &[ToolCall],
+    ) -> Value {
         let rule = diagnostic.rule;
         let hash = fingerprint(&self.name, rule, &diagnostic.message);
         let occurrence = self.occurrences.entry(hash.clone()).or_default();
         *occurrence += 1;
         let identity = format!("{hash}:{occurrence}");
-        let note = noted(diagnostic).map_or(String::new(), |note| format!(" ({note})"));
+        let note = note.map_or(String::new(), |note| format!(" ({note})"));
         let mut result = json!({
             "ruleId": rule.name(),
             "ruleIndex": self.index(rule),
@@ -147,8 +161,8 @@ impl Output for Sarif {
             self.open.iter_mut().for_each(|found| found.severity = Severity::Warning);
         }
         self.found = self.found.plus(counts);
-        self.close(&summary.tool_calls);
         let headline = Headline::new(summary, &self.first);
+        self.close(&summary.tool_calls, Some(&headline));
         if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
             let text = plain(&format!("{}: {}", self.stream, headline.text()));
             let level = if over { Severity::Warning } else { Severity::Error };
@@ -160,7 +174,7 @@ impl Output for Sarif {
 
     fn error(&mut self, message: &str, _: &mut String) {
         self.found = self.found.plus(std::mem::take(&mut self.seen));
-        self.close(&[]);
+        self.close(&[], None);
         if self.errors.len() < SARIF_ERRORS_MAX {
             self.errors.push(notification(Severity::Error, &plain(message)));
         } else {

@@ -24,7 +24,11 @@ pub(crate) fn outcome(summary: &StreamSummary) -> String {
 
 /// What is known of why a run did not succeed: the agent's own words, how its process ended, what
 /// the check noted about the end, and the line of standard error that names the error. Not escaped.
-pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
+pub(super) fn reasons(summary: &StreamSummary, headline: &Headline) -> Vec<String> {
+    if headline.reason == WRONG_PROFILE {
+        // The profile of another agent misreads them.
+        return Vec::new();
+    }
     let mut reasons: Vec<String> = summary.facts.error_text.iter().cloned().collect();
     // After a timeout we ended it.
     let status = summary.exit_status.filter(|_| summary.outcome != Outcome::TimedOut);
@@ -34,7 +38,8 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
         Note::FailureReported { .. } => summary.facts.error_text.is_none(),
         _ => false,
     };
-    reasons.extend(summary.notes.iter().filter(explains).map(Note::to_string));
+    let notes = news(summary, headline).filter(explains);
+    reasons.extend(notes.map(Note::to_string));
     reasons.extend(summary.error_line().map(|line| format!("stderr: {line}")));
     reasons
 }
@@ -42,7 +47,7 @@ pub(super) fn reasons(summary: &StreamSummary) -> Vec<String> {
 /// The reasons that the headline does not say.
 pub(super) fn more_reasons(summary: &StreamSummary, headline: &Headline) -> Vec<String> {
     let status = summary.exit_status.map(|status| status.to_string());
-    let mut reasons = reasons(summary);
+    let mut reasons = reasons(summary, headline);
     reasons.retain(|reason| {
         let begins = ["stderr: ", "the exit status means: "];
         let text = begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason);
@@ -82,14 +87,30 @@ pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
     names.map(|name| clipped(&visible(&name), NAME_BYTES_MAX).into_owned()).collect()
 }
 
-pub(super) fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
-    let found = |rule| summary.rule_counts.contains_key(&rule);
+/// Whether a note is wrong about the stream.
+pub(super) fn misleads(note: &Note, headline: &Headline) -> bool {
     match note {
         // By the profile of another agent all notes mislead.
-        _ if headline.reason == WRONG_PROFILE => note.is_of_check(),
-        Note::OutcomeUnknown => headline.passed,
+        _ if headline.reason == WRONG_PROFILE => !note.is_of_check(),
         // There is no event to which a profile applies.
-        Note::ProfileFallback { .. } => false,
+        Note::ProfileFallback { .. } => true,
+        _ => false,
+    }
+}
+
+/// The notes that say what neither the headline nor a finding says.
+pub(super) fn news<'s>(
+    summary: &'s StreamSummary,
+    headline: &'s Headline,
+) -> impl Iterator<Item = &'s Note> {
+    summary.notes.iter().filter(|note| is_news(note, summary, headline))
+}
+
+fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
+    let found = |rule| summary.rule_counts.contains_key(&rule);
+    match note {
+        _ if misleads(note, headline) => false,
+        Note::OutcomeUnknown => headline.passed,
         // A finding says the same.
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
         Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,

@@ -1,6 +1,6 @@
 //! Findings in a list of bounded size: no error is left out while a warning stays.
 
-use ndjson_check_core::{Severity, StreamSummary, counted};
+use ndjson_check_core::{Diagnostic, Severity, StreamSummary, counted};
 
 /// Items in the order in which they came, as many as there is room for. A warning goes to make room
 /// for an error.
@@ -49,6 +49,14 @@ impl<T> WorstItems<T> {
 
     pub(super) fn into_items(self) -> impl Iterator<Item = T> {
         self.items.into_iter().map(|(_, _, item)| item)
+    }
+}
+
+impl<'d> FromIterator<&'d Diagnostic> for SeverityCounts {
+    fn from_iter<I: IntoIterator<Item = &'d Diagnostic>>(found: I) -> Self {
+        let mut counts = Self::default();
+        found.into_iter().for_each(|it| counts.add(it.severity));
+        counts
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use ndjson_check_core::{Bound, Note, StreamSummary};
+use ndjson_check_core::{Bound, Note};
 
 use super::filter::filter;
 use super::recording::Recording;
@@ -15,7 +15,6 @@ use super::transcript::transcript;
 use super::words::OneLine;
 use super::{policy, stats, title, words};
 use crate::report::summary_text::{self, dollars, grouped};
-use crate::report::worst::SeverityCounts;
 
 /// The years 2000 to 2999, in milliseconds since 1970.
 const DATES: Range<f64> = 946_684_800_000.0..32_503_680_000_000.0;
@@ -69,7 +68,7 @@ pub(super) fn page(recording: &Recording, index: Option<&str>) -> String {
             (title::worst_findings(recording))
             (facts(recording))
             (recording.files.list(summary, |call| recording.entries.has_call(call)))
-            (notes(summary))
+            (notes(recording))
         }
         main {
             (timeline(recording))
@@ -195,12 +194,15 @@ fn differ(one: f64, other: f64) -> bool {
 }
 
 /// What a reader should know besides, if the reasons do not say it.
-fn notes(summary: &StreamSummary) -> Markup {
-    let reasons = summary_text::reasons(summary);
+fn notes(recording: &Recording) -> Markup {
+    let (summary, headline) = (&recording.summary, &recording.headline);
+    let reasons = summary_text::reasons(summary, headline);
+    let notes = summary_text::news(summary, headline);
     // The page has other bounds for its list of calls.
-    let notes = summary.notes.iter().filter(|note| **note != Note::LimitReached(Bound::ToolCalls));
+    let notes = notes.filter(|note| **note != Note::LimitReached(Bound::ToolCalls));
     let notes = notes.map(Note::to_string);
-    let notes: Vec<String> = notes.filter(|note| !reasons.contains(note)).collect();
+    let is_new = |note: &String| !(reasons.contains(note) || headline.says(note));
+    let notes: Vec<String> = notes.filter(is_new).collect();
     html! {
         @if !notes.is_empty() {
             ul.notes { @for note in &notes { li { (OneLine(note)) } } }
@@ -209,12 +211,7 @@ fn notes(summary: &StreamSummary) -> Markup {
 }
 
 fn findings(recording: &Recording) -> Markup {
-    let summary = &recording.summary;
-    let mut listed = SeverityCounts::default();
-    for finding in &recording.findings {
-        listed.add(finding.diagnostic.severity);
-    }
-    let more = SeverityCounts::of(summary).without(listed).more();
+    let more = &recording.not_shown;
     html! {
         @if !recording.findings.is_empty() || more.is_some() {
             section.findings aria-labelledby="findings" {
@@ -230,7 +227,7 @@ fn findings(recording: &Recording) -> Markup {
                         }
                     }
                 }
-                @if let Some(more) = more { p { (more) " not shown." } }
+                @if let Some(more) = more { p { (more) "." } }
             }
         }
     }

@@ -17,8 +17,9 @@ use super::recording::{
 };
 use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
+use crate::report::alike::{hidden, is_cause};
 use crate::report::call_names::{line_text, named, noted};
-use crate::report::worst::WorstItems;
+use crate::report::worst::{SeverityCounts, WorstItems};
 use crate::report::{FirstFindings, Headline};
 
 const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
@@ -287,7 +288,15 @@ impl Recorder {
         self.end_text();
         self.end_thought();
         self.leave_calls_open(self.clock.now());
+        let headline = Headline::new(summary, &self.found);
         let mut findings: Vec<PageFinding> = self.findings.into_items().collect();
+        let all = SeverityCounts::of(summary);
+        let counts = |found: &[PageFinding]| found.iter().map(|it| &it.diagnostic).collect();
+        let unseen = all.without(counts(&findings));
+        let count = findings.len();
+        findings.retain(|it| is_cause(&it.diagnostic, &headline));
+        let not_shown = unseen.more().map(|more| format!("{more} not shown"));
+        let not_shown = not_shown.or_else(|| hidden(count - findings.len(), &headline));
         findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
         for found in &mut findings {
             found.diagnostic.message = named(&found.diagnostic, &summary.tool_calls);
@@ -303,11 +312,12 @@ impl Recorder {
             !answer.is_blank() && last_text != Some((answer.head(), answer.tail()))
         });
         let mut recording = Recording {
-            headline: Headline::new(summary, &self.found),
+            headline,
             summary: summary.clone(),
             clock: self.clock,
             entries: self.entries,
             findings,
+            not_shown,
             bars: self.bars,
             calls: self.call_blocks,
             bad_calls: self.bad_call_blocks,

@@ -26,6 +26,8 @@ pub(super) struct Recording {
     pub(super) entries: PageEntries,
     /// In the order of their lines; those of the stream as a whole at the end.
     pub(super) findings: Vec<PageFinding>,
+    /// That there are more, and why they are not shown.
+    pub(super) not_shown: Option<String>,
     /// None if there are too many calls to be shown one by one.
     pub(super) bars: Option<Vec<Bar>>,
     pub(super) calls: Blocks,

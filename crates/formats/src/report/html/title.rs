@@ -78,6 +78,9 @@ pub(super) fn worst_findings(recording: &Recording) -> Markup {
                         a href={ "#f" (at + 1) } { strong { (rule.name()) } }
                         @if !recording.headline.says(message) { ": " (WithCode(message)) }
                         @else if let Some(line) = line { ", line " (line) }
+                        @if let Some(note) = recording.headline.note_of(found(*at)) {
+                            " (" (WithCode(&note)) ")"
+                        }
                         @if *more > 0 { " (and " (more) " more)" }
                     }
                 }

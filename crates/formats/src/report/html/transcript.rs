@@ -12,9 +12,8 @@ use super::markdown::MarkdownText;
 use super::recording::{EntryKind, PageEntry, PageFinding, PageText, Recording};
 use super::timeline::class;
 use super::words::{OneLine, WithCode, duration, offset, push_text};
-use crate::report::call_names::noted;
-use crate::report::page_url;
 use crate::report::summary_text::grouped;
+use crate::report::{Headline, page_url};
 
 /// The findings that have no place yet, with their numbers.
 type Rest<'f> =
@@ -23,6 +22,7 @@ type Rest<'f> =
 pub(super) fn transcript(recording: &Recording) -> Markup {
     let (entries, has_bars) = (&recording.entries, recording.bars.is_some());
     let omitted = entries.omitted();
+    let headline = &recording.headline;
     let mut findings: Rest<'_> = recording.findings.iter().zip(1..).peekable();
     let (mut next, mut is_first) = (0, true);
     let items = entries.numbered().map(|(entry, number)| {
@@ -30,7 +30,7 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
         next = number + 1;
         html! {
             @if gap > 0 { (left_out(gap, std::mem::take(&mut is_first))) }
-            (before(&mut findings, entry.at.line)) (item(entry, number, has_bars))
+            (before(&mut findings, headline, entry.at.line)) (item(entry, number, has_bars))
         }
     });
     let items: Vec<Markup> = items.collect();
@@ -51,26 +51,26 @@ pub(super) fn transcript(recording: &Recording) -> Markup {
                         div.said { (MarkdownText(answer)) }
                     }
                 }
-                (before(&mut findings, u64::MAX))
-                (rest(findings))
+                (before(&mut findings, headline, u64::MAX))
+                (rest(findings, headline))
             }
         }
     }
 }
 
-fn before(findings: &mut Rest<'_>, line: u64) -> Markup {
+fn before(findings: &mut Rest<'_>, headline: &Headline, line: u64) -> Markup {
     let mut found = Vec::new();
     while let Some((finding, number)) =
         findings.next_if(|(it, _)| it.diagnostic.line.is_some_and(|at| at < line))
     {
-        found.push(self::finding(finding, number));
+        found.push(self::finding(finding, headline, number));
     }
     html! { @for finding in &found { (finding) } }
 }
 
 /// The findings of the stream as a whole.
-fn rest(findings: Rest<'_>) -> Markup {
-    html! { @for (finding, number) in findings { (self::finding(finding, number)) } }
+fn rest(findings: Rest<'_>, headline: &Headline) -> Markup {
+    html! { @for (finding, number) in findings { (self::finding(finding, headline, number)) } }
 }
 
 fn item(entry: &PageEntry, number: u64, has_bars: bool) -> Markup {
@@ -151,7 +151,7 @@ fn notice(kind: NoticeKind, text: &Excerpt, entry: &PageEntry, number: u64) -> M
     }
 }
 
-fn finding(finding: &PageFinding, number: u64) -> Markup {
+fn finding(finding: &PageFinding, headline: &Headline, number: u64) -> Markup {
     let diagnostic = &finding.diagnostic;
     let severity = diagnostic.severity.name();
     html! {
@@ -165,7 +165,7 @@ fn finding(finding: &PageFinding, number: u64) -> Markup {
                 strong { (severity) } " "
                 a href=(page_url(diagnostic.rule)) { (diagnostic.rule.name()) } ": "
                 (WithCode(&diagnostic.message))
-                @if let Some(note) = noted(diagnostic) { " (" (WithCode(&note)) ")" }
+                @if let Some(note) = headline.note_of(diagnostic) { " (" (WithCode(&note)) ")" }
                 @if let Some(line) = diagnostic.related_line { " (see line " (line) ")" }
             }
         }
