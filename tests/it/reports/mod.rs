@@ -4,6 +4,7 @@ mod baseline;
 mod follow_ups;
 mod github;
 mod html;
+mod index;
 mod junit;
 mod line_texts;
 mod markdown;

@@ -30,7 +30,15 @@ pub(super) struct Index {
     omitted_bad: u64,
     omitted_good: u64,
     stats: StatsTotals,
+    time: TimeSum,
     omitted_errors: u64,
+}
+
+/// The sum of the times that rows show, and of how many streams it is.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct TimeSum {
+    pub(super) ms: u64,
+    pub(super) streams: u64,
 }
 
 #[derive(Debug)]
@@ -51,23 +59,32 @@ impl Index {
     }
 
     pub(super) fn add(&mut self, summary: &StreamSummary, headline: &Headline, page: &str) {
-        self.stats.add(&summary.into());
+        let duration = self.count(summary);
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
-        let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
             profile: summary.profile.clone(),
             headline: headline.clone(),
             calls: summary.call_counts.total,
-            duration: facts.duration_ms.or(elapsed),
+            duration,
             tokens: usage.tokens_in().zip(usage.output_tokens).map(|(a, b)| a.saturating_add(b)),
             cost: facts.cost_usd,
         });
     }
 
-    pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
+    /// Adds to the sums; returns how long the run took.
+    fn count(&mut self, summary: &StreamSummary) -> Option<u64> {
         self.stats.add(&summary.into());
+        let elapsed = summary.stats.as_ref().and_then(|stats| stats.elapsed_ms);
+        let duration = summary.facts.duration_ms.or(elapsed);
+        self.time.ms = self.time.ms.saturating_add(duration.unwrap_or_default());
+        self.time.streams += u64::from(duration.is_some());
+        duration
+    }
+
+    pub(super) fn omit(&mut self, summary: &StreamSummary, headline: &Headline) {
+        self.count(summary);
         self.omitted_good += u64::from(headline.passed);
         self.omitted_bad += u64::from(!(headline.passed || headline.reason == TRIED_AGAIN));
     }
@@ -83,7 +100,7 @@ impl Index {
     }
 
     pub(super) fn page(&self, totals: &RunTotals) -> String {
-        let (folder, sums) = (self.common_folder(), sums(&self.stats.sum));
+        let (folder, sums) = (self.common_folder(), sums(&self.stats.sum, self.time));
         let body = html! {
             header {
                 (self.title(totals))

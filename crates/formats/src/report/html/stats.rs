@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use ndjson_check_core::{IdlePeriod, RunStats, SlowCall, counted};
 
+use super::index::TimeSum;
 use super::recording::{EntryKind, Recording};
 use super::timeline::class;
 use super::words::{OneLine, size};
@@ -87,14 +88,14 @@ pub(super) fn of_all<'p>(totals: &StatsTotals, page: impl Fn(&str) -> Option<&'p
 }
 
 /// The sums of several runs, to read at a glance: name, value, and what it is of.
-pub(super) fn sums(sum: &StatsSum) -> [(&'static str, Option<String>, String); 5] {
+pub(super) fn sums(sum: &StatsSum, time: TimeSum) -> [(&'static str, Option<String>, String); 5] {
     let some = |count: u64| {
         let is_all = count == sum.streams;
         if is_all { String::new() } else { format!("in {}", counted(count, "stream")) }
     };
     [
         ("tool calls", (sum.calls.total > 0).then(|| grouped(sum.calls.total)), String::new()),
-        ("time", sum.elapsed_ms.map(duration), some(sum.timed_streams)),
+        ("time", (time.streams > 0).then(|| duration(time.ms)), some(time.streams)),
         ("tokens in", sum.tokens_in.map(grouped), some(sum.token_streams)),
         ("tokens out", sum.tokens_out.map(grouped), String::new()),
         ("cost", sum.cost.map(|cost| dollars(in_dollars(cost))), some(sum.cost_streams)),
