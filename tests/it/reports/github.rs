@@ -203,13 +203,13 @@ fn a_failed_run_says_why() {
             &[],
             format!("{limit}; {begun}; exit 1"),
             "failed: ActionRequiredError: usage limit (exit status 1); there is no terminal event",
-            "- note: `there is no terminal event`\n",
+            "- note: there is no terminal event\n",
         ),
         (
             &["--timeout=300ms"],
             format!("{begun}; sleep 60"),
             "timed out: the run did not end within 300ms",
-            "## ✗ timed out: `the run did not end within 300ms`\n",
+            "## ✗ timed out: the run did not end within 300ms\n",
         ),
         (
             &[],
@@ -222,7 +222,7 @@ fn a_failed_run_says_why() {
             format!("{limit}; cat {GOOD}; exit 5"),
             "failed: the stream says that the run succeeded, but the exit status is 5; \
              ActionRequiredError: usage limit",
-            "; ActionRequiredError: usage limit`\n",
+            "; ActionRequiredError: usage limit\n",
         ),
         (
             &[],

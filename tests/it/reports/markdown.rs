@@ -25,7 +25,7 @@ fn has_only_our_markup(report: &str) {
             }
             Event::Start(Tag::Image { dest_url, .. }) => panic!("{dest_url}"),
             Event::Text(it) => {
-                assert!(!["@", "#", "<", "evil", "|"].iter().any(|no| it.contains(no)), "{it}");
+                assert!(!["@", "#", "evil"].iter().any(|no| it.contains(no)), "{it}");
             }
             _ => {}
         }
@@ -48,6 +48,24 @@ fn nothing_of_a_stream_is_markup() {
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
     assert!(summary.starts_with("## 25 streams: "));
     has_only_our_markup(&summary);
+}
+
+/// Goal: the sentence is that of the other reports; what it quotes is code, and nothing else is.
+#[test]
+fn sentences_are_prose() {
+    let denied = fs::read(root().join("fixtures/agents/claude/denied-tools.ndjson")).unwrap();
+    let cut = &denied[..denied.len() - 30];
+    let open = fs::read(root().join("fixtures/rules/unfinished-call/one-open.ndjson")).unwrap();
+    for (stream, shown) in [
+        (cut, "## ✗ cut short in the middle of line 10\n"),
+        (&denied, "(`--allowedTools` or `--permission-mode acceptEdits` allows tools, unless"),
+        (&denied, "## ✗ every tool call was refused (3 of 3: git push origin main, "),
+        (&open, "line 5: the `shell` call `systemctl restart worker` was still open when"),
+        (b"Hi, *I* fixed\n", r"## ✗ plain text, not events: `Hi, *I* fixed`; call the agent"),
+    ] {
+        let report = stdout(&run_on(&["--report=markdown"], stream));
+        assert!(report.contains(shown), "{shown}: {report}");
+    }
 }
 
 /// Goal: a comment fits, and says what is missing in it; streams that need a look come first.
@@ -158,19 +176,19 @@ fn the_report_is_as_written() {
     let output = program().args(["--report=markdown", stream]).output().unwrap();
     let expected = "\
 <!-- ndjson-check -->
-## ✗ a tool call never ended: `df -h, uptime`
+## ✗ a tool call never ended: df -h, uptime
 
-`fixtures/rules/unfinished-call/two-of-three-open.ndjson` · `Cursor CLI` · `Auto` · 8 events · \
+`fixtures/rules/unfinished-call/two-of-three-open.ndjson` · Cursor CLI · Auto · 8 events · \
 3 calls (2 unfinished) · 79.1 k tokens in (59.6 k cached) · 246 out · 3.19 s
 
 | tool | calls | unfinished |
 |---|---:|---:|
 | `shell` | 3 | 2 |
 
-- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the `shell` call `df -h` was still \
-open when the run ended``
-- error [unfinished-call](PAGES/unfinished-call.md), line 8: ``the `shell` call `uptime` was still \
-open when the run ended``
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: the `shell` call `df -h` was still \
+open when the run ended
+- error [unfinished-call](PAGES/unfinished-call.md), line 8: the `shell` call `uptime` was still \
+open when the run ended
 
 ndjson-check VERSION, exit code 1
 ";

@@ -7,7 +7,7 @@ use ndjson_check_core::{Bound, Note, StreamSummary, counted, escape::escaped_jso
 use serde::Serialize;
 
 use super::json::REPORT_VERSION;
-use super::markdown::fenced;
+use super::markdown_text::fenced;
 use super::stats::{Agent, FoundName, StatsTotals, Unknown, UnknownRow};
 use super::stats_text::agent;
 use super::summary_text::grouped;

@@ -25,8 +25,6 @@ pub struct Headline {
     pub reason: &'static str,
     /// The rest of the sentence, as it follows the reason: `: the quota is exceeded`.
     pub rest: String,
-    /// The end of the rest that says whether a retry is worth it, if it does.
-    pub(super) retry: String,
     /// Whether there are warnings.
     pub(super) has_warnings: bool,
 }
@@ -46,14 +44,13 @@ impl Headline {
         let has_warnings = summary.warnings > 0;
         if summary.was_tried_again() {
             let rest = after_colon(&format!("{reason}{rest}"));
-            let retry = String::new();
-            return Self { passed: false, reason: TRIED_AGAIN, rest, retry, has_warnings };
+            return Self { passed: false, reason: TRIED_AGAIN, rest, has_warnings };
         }
         let retry = retry(summary);
         let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
         let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
         let rest = format!("{rest}{retry}");
-        Self { passed: summary.passed(), reason, rest, retry, has_warnings }
+        Self { passed: summary.passed(), reason, rest, has_warnings }
     }
 
     /// The rest, where it does not follow the reason.
@@ -61,11 +58,6 @@ impl Headline {
         let in_brackets = self.rest.strip_prefix(" (").and_then(|it| it.strip_suffix(')'));
         let after = || [": ", ", ", " "].into_iter().find_map(|it| self.rest.strip_prefix(it));
         in_brackets.or_else(after).unwrap_or(&self.rest)
-    }
-
-    /// Whether the rest has no text of the agent or of its stream.
-    pub(super) fn is_plain(&self) -> bool {
-        self.rest.starts_with(" with exit status ") || self.rest.starts_with(" by SIG")
     }
 
     /// The note of a finding. Text in place of events is no output of something else between them.

@@ -126,8 +126,8 @@ impl ShownStream {
 
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
         let (reason, rest) = ("not checked", format!(": {}", visible(message)));
-        let (has_warnings, retry) = (false, String::new());
-        let headline = Headline { passed: false, reason, rest: rest.clone(), retry, has_warnings };
+        let has_warnings = false;
+        let headline = Headline { passed: false, reason, rest: rest.clone(), has_warnings };
         let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, headline.mark()));
         let (detail, figures) = (String::new(), String::new());
         let has_stats = false;

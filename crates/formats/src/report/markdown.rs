@@ -1,6 +1,6 @@
 //! The Markdown report: a comment on a pull request, or the summary of a job.
 //!
-//! Text from a stream is in code spans only. There it is no markup, no mention and no link.
+//! Text from a stream is no markup, no mention and no link.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,13 +8,14 @@ use std::io;
 
 use ndjson_check_core::{
     CallOutcome, Diagnostic, Error, Note, Severity, StreamStart, StreamSummary, ToolCall, counted,
-    escape::{clipped, visible},
+    escape::clipped,
 };
 
 use super::alike::{causes, hidden, is_cause};
 use super::bounded::worst;
 use super::call_names::named;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
+use super::markdown_text::{cell, code, prose};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
 use super::{Answers, FirstFindings, Headline, RunTotals, markdown_stats, page_url, summary_text};
@@ -28,9 +29,6 @@ const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
 
 /// Longest name of a tool in a Markdown report, in bytes.
 const MARKDOWN_NAME_BYTES_MAX: usize = 60;
-
-/// Longest text of a stream in one place of a Markdown report, in bytes.
-const MARKDOWN_TEXT_BYTES_MAX: usize = 500;
 
 /// The first line of a comment, by which a script finds it again.
 const MARKER: &str = "<!-- ndjson-check -->\n";
@@ -118,13 +116,13 @@ impl Output for Markdown {
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         let headline = Headline::new(summary, &self.first);
         self.answers.add(&headline);
-        self.last = sentence(&headline);
+        self.last = format!("{} {}", headline.mark(), prose(&headline.text()));
         let name = code(&summary.name);
         let mut section = format!("{}\n\n", self.figures(summary));
         if let Some(error) = &summary.facts.error_text
             && !headline.says(error)
         {
-            let _ = writeln!(section, "The agent: {}\n", code(error));
+            let _ = writeln!(section, "The agent: {}\n", prose(error));
         }
         section += &notes(summary, &headline);
         if let Some(stats) = &summary.stats {
@@ -169,7 +167,7 @@ impl Output for Markdown {
 
     fn error(&mut self, message: &str, _: &mut String) {
         self.error_count += 1;
-        add(&mut self.errors, Severity::Error, format!("error: {}", code(message)));
+        add(&mut self.errors, Severity::Error, format!("error: {}", prose(message)));
     }
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
@@ -200,7 +198,7 @@ impl Output for Markdown {
 
 impl Markdown {
     fn figures(&self, summary: &StreamSummary) -> String {
-        let names = summary_text::names(&self.title, summary).into_iter().map(|name| code(&name));
+        let names = summary_text::names(&self.title, summary).into_iter().map(|name| prose(&name));
         // A cost begins with a sign that could begin a formula.
         let numbers = summary_text::numbers(summary).into_iter();
         let numbers = numbers.map(|number| unbroken(&number).replace('$', "\\$"));
@@ -214,23 +212,11 @@ fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
     if let Some(line) = found.line {
         let _ = write!(row, ", line {line}");
     }
-    let _ = write!(row, ": {}", code(&named(found, calls)));
+    let _ = write!(row, ": {}", prose(&named(found, calls)));
     if let Some(note) = headline.note_of(found) {
-        let _ = write!(row, " ({})", code(&note));
+        let _ = write!(row, " ({})", prose(&note));
     }
     row
-}
-
-/// The headline with its mark. What may be of the stream is in a code span.
-fn sentence(headline: &Headline) -> String {
-    let (mark, reason) = (headline.mark(), headline.reason);
-    let (detail, retry) = (headline.detail(), &headline.retry);
-    match detail.strip_suffix(&**retry).unwrap_or(detail) {
-        "" => format!("{mark} {reason}{retry}"),
-        // The words of this program: an exit status, or a signal.
-        detail if headline.is_plain() => format!("{mark} {reason} {detail}{retry}"),
-        detail => format!("{mark} {reason}: {}{retry}", code(detail)),
-    }
 }
 
 /// With groups of digits that stay on one line.
@@ -261,7 +247,7 @@ fn notes(summary: &StreamSummary, headline: &Headline) -> String {
         let text = note.to_string();
         // The list of findings says how many are missing there.
         if !matches!(note, Note::DiagnosticsOmitted { .. }) && !headline.says(&text) {
-            row(format!("note: {}", code(&text)));
+            row(format!("note: {}", prose(&text)));
         }
     }
     let omitted = count - rows.counts().warnings;
@@ -308,52 +294,4 @@ fn tools(calls: &[ToolCall]) -> String {
         let _ = writeln!(table, "| and {omitted} more |{}", " |".repeat(columns.len()));
     }
     table + "\n"
-}
-
-/// A code span in a table: a bar ends a cell even there.
-pub(super) fn cell(text: &str) -> String {
-    code(text).replace('|', "\\x7c")
-}
-
-/// A code span: its fence is longer than every run of backticks in it.
-pub(super) fn code(text: &str) -> String {
-    let text = visible(text);
-    let text = clipped(&text, MARKDOWN_TEXT_BYTES_MAX);
-    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest + 1);
-    // One space on each side is not shown.
-    let pad = if text.is_empty() || text.starts_with(['`', ' ']) || text.ends_with(['`', ' ']) {
-        " "
-    } else {
-        ""
-    };
-    format!("{fence}{pad}{text}{pad}{fence}")
-}
-
-/// Lines of text as a block of code, which no text in them can end.
-pub(crate) fn fenced(language: &str, text: &str) -> String {
-    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
-    let fence = "`".repeat(longest.max(2) + 1);
-    format!("{fence}{language}\n{text}{fence}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_leaves_its_code_span() {
-        let cases = [
-            ("a", "`a`"),
-            ("", "`  `"),
-            ("`", "`` ` ``"),
-            (" a ", "`  a  `"),
-            ("a``b`", "``` a``b` ```"),
-            ("</details>\n@x", "`</details>\\n@x`"),
-        ];
-        for (text, span) in cases {
-            assert_eq!(code(text), span);
-        }
-        assert!(code(&"`".repeat(5_000)).len() < 3 * MARKDOWN_TEXT_BYTES_MAX);
-    }
 }

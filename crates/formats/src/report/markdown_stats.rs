@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 
 use ndjson_check_core::{RunStats, StreamSummary};
 
-use super::markdown::{cell, code};
+use super::markdown_text::{cell, code, prose};
 use super::stats::{InStream, StatsTotals};
 use super::stats_text::{self, TextTable};
 use super::unknown_text;
 
 pub(super) fn of_stream(summary: &StreamSummary, stats: &RunStats) -> String {
-    let mut text = format!("{}\n\n", code(&stats_text::row(summary, stats)));
+    let mut text = format!("{}\n\n", prose(&stats_text::row(summary, stats)));
     text += &table(&stats_text::tools(&stats.tools, true));
     text += &table(&stats_text::sub_agents(&stats.sub_agents));
     let calls = stats.slowest_calls.iter().map(|it| InStream::new(&summary.name, it.clone()));

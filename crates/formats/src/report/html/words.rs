@@ -4,6 +4,7 @@ use maud::{Markup, PreEscaped, Render, html};
 use ndjson_check_core::escape::{Escaper, visible};
 
 use super::excerpt::Excerpt;
+use crate::report::quoted::parts;
 use crate::report::stats_text;
 
 /// A text on one line, with what misleads made visible.
@@ -20,16 +21,7 @@ pub(super) struct WithCode<'t>(pub(super) &'t str);
 
 impl Render for WithCode<'_> {
     fn render(&self) -> Markup {
-        let parts: Vec<&str> = self.0.split('`').collect();
-        // A backtick without a partner, or inside a word, is a part of what is quoted.
-        let is_odd = |at: usize| {
-            let (before, after) = (parts[at - 1], parts[at + 1]);
-            before.ends_with(char::is_alphanumeric) || after.starts_with(char::is_alphanumeric)
-        };
-        let is_unclear = || (1..parts.len()).step_by(2).any(is_odd);
-        if parts.len().is_multiple_of(2) || is_unclear() {
-            return OneLine(self.0).render();
-        }
+        let parts = parts(self.0);
         html! {
             @for (at, part) in parts.iter().enumerate() {
                 @if at % 2 == 1 { code { (OneLine(part)) } } @else { (OneLine(part)) }
