@@ -308,8 +308,9 @@ impl<'e> Facts<'e> {
 
     /// Nothing follows this event.
     pub(crate) fn end_for_good(&mut self) {
-        let end = self.rare.as_mut().and_then(|rare| rare.end.as_mut());
-        end.into_iter().for_each(|end| end.is_provisional = false);
+        if let Some(end) = self.rare.as_mut().and_then(|rare| rare.end.as_mut()) {
+            end.is_provisional = false;
+        }
     }
 }
 

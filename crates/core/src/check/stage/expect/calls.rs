@@ -268,7 +268,8 @@ impl CallPattern {
             () if has(&self.passed) => Truth::Yes,
             () => Truth::Unknown,
         };
-        (!texts.is_empty() || call.has_blank_result).then(|| Printed { is_met, is_nothing, passed })
+        let is_shown = !texts.is_empty() || call.has_blank_result;
+        is_shown.then_some(Printed { is_met, is_nothing, passed })
     }
 
     fn judges_output(&self) -> bool {
