@@ -153,6 +153,8 @@ pub(super) const PRINTS_FAILED: &[&str] = &[
 
 /// What a test logs, or what may be the end of more.
 pub(super) const PRINTS_NEITHER: &[&str] = &[
+    "make[1]: Nothing to be done for 'test'.\nall fine\n",
+    "make: Nothing to be done for 'build'.\nall fine\n",
     "error: connect ECONNREFUSED 127.0.0.1:5432\n",
     "batch done: 10 ok, 2 failed",
     "   Doc-tests a\n\nrunning 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 \
@@ -178,6 +180,9 @@ pub(super) const PRINTS_NEITHER: &[&str] = &[
 
 /// What they print when no test ran.
 pub(super) const PRINTS_NOTHING: &[&str] = &[
+    "make: Nothing to be done for 'test'.\n",
+    "make: 'test' is up to date.",
+    "make: Entering directory '/app'\nmake: `run-tests' is up to date.\n",
     "No tests found, exiting with code 0",
     "collected 0 items",
     "29.7.0\n",
