@@ -287,6 +287,11 @@ fn a_schema_judges_structured_answers() {
     let codex = root().join("lab/recordings/codex-0.169.0/schema.ndjson");
     let codex = std::fs::read_to_string(codex).unwrap();
     assert_eq!(raised(&codex, "codex", &greeting), None);
+    let qwen = root().join("fixtures/agents/qwen/structured-result.ndjson");
+    let qwen = std::fs::read_to_string(qwen).unwrap();
+    assert_eq!(raised(&qwen, "qwen", &satisfies), None);
+    let found = raised(&qwen, "qwen", &greeting).map(|(rule, _)| rule);
+    assert_eq!(found, Some(Rule::ExpectationFailed));
     let antigravity = "{\"event\":\"result\",\"result\":{\"conversation_id\":\"c\",\
         \"status\":\"SUCCESS\",\"response\":\"\",\"num_turns\":1,\
         \"structured_output\":{\"ok\":true},\"usage\":{\"input_tokens\":12,\
