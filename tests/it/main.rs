@@ -22,6 +22,7 @@ mod diff;
 mod differential;
 mod drift;
 mod durations;
+mod each_session;
 mod endings;
 mod engines;
 mod error_lines;

@@ -89,6 +89,56 @@ fn the_start_of_a_run_is_as_expected() {
     assert_eq!(fault(&none, &tools), message);
 }
 
+/// Goal: every agent that lists its servers says which of them it can use.
+#[test]
+fn many_agents_list_their_servers() {
+    let servers = Expectation::Servers(names(&["tracker"]));
+    let states = [
+        ("connected", None),
+        ("failed", Some(Rule::ExpectationFailed)),
+        ("pending", Some(Rule::ExpectationUnobservable)),
+    ];
+    for (agent, name) in
+        [("qwen", "plain"), ("qoder", "good"), ("cortex", "good"), ("letta", "tools")]
+    {
+        let file = root().join(format!("fixtures/agents/{agent}/{name}.ndjson"));
+        let recorded = std::fs::read_to_string(file).unwrap();
+        for (status, expected) in states {
+            let lines = recorded.lines().map(|line| {
+                let mut event: Value = serde_json::from_str(line).unwrap();
+                if event["subtype"] == "init" {
+                    event["mcp_servers"] = json!([{"name": "tracker", "status": status}]);
+                }
+                format!("{event}\n")
+            });
+            let stream: String = lines.collect();
+            let found = raised(&stream, agent, &servers).map(|(rule, _)| rule);
+            assert_eq!(found, expected, "{agent} {status}");
+            let mut checker = builder(["--profile", agent]).build().unwrap();
+            let (_, found) = check(&mut checker, stream.as_bytes());
+            let is_told = found.iter().any(|it| it.rule == Rule::ToolServerUnavailable);
+            assert_eq!(is_told, status == "failed", "{agent} {status}");
+        }
+    }
+}
+
+/// Goal: Codex's app-server reports its servers one by one, and a model that replaces another.
+#[test]
+fn the_app_server_reports_servers_and_models() {
+    let failed = Some(Rule::ExpectationFailed);
+    for (name, expectation, expected) in [
+        ("failed-server", Expectation::Servers(names(&["docs"])), None),
+        ("failed-server", Expectation::Servers(names(&["tracker"])), failed),
+        ("failed-server", Expectation::Model("scripted-model".to_owned()), None),
+        ("model-rerouted", Expectation::Model("scripted-model".to_owned()), failed),
+    ] {
+        let file = root().join(format!("fixtures/agents/codex-app-server/{name}.ndjson"));
+        let stream = std::fs::read_to_string(file).unwrap();
+        let found = raised(&stream, "codex-app-server", &expectation).map(|(rule, _)| rule);
+        assert_eq!(found, expected, "{name} {expectation:?}");
+    }
+}
+
 /// Goal: the session is that of the run, whatever sessions its sub-agents have; agents with two
 /// names for it are asked for either.
 #[test]
