@@ -1,7 +1,10 @@
 //! Run mode and pipes: timeouts and the idle timer.
 
+use std::fs;
 use std::io::Read as _;
 use std::process::Stdio;
+
+use serde_json::json;
 
 use crate::fake_agent::{agent, ended, run};
 use crate::producer::{GOOD, code};
@@ -132,6 +135,29 @@ fn floods_do_not_outrun_the_timers() {
     // It has the other end of the pipe, too.
     drop(piped);
     flood.wait().unwrap();
+}
+
+/// Goal: a tool whose calls have no name of their own is named once.
+#[test]
+fn a_tool_is_named_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let stream = folder.path().join("run");
+    let lines = [
+        json!({"type": "system", "subtype": "init", "cwd": "/app", "session_id": "s1",
+            "tools": ["mcp__tracker__search"], "mcp_servers": [], "model": "claude-sonnet-4-5",
+            "permissionMode": "default", "apiKeySource": "none", "output_style": "default",
+            "claude_code_version": "2.1.330", "uuid": "u1"}),
+        json!({"type": "assistant", "session_id": "s1", "parent_tool_use_id": null, "uuid": "u2",
+            "message": {"id": "m1", "type": "message", "role": "assistant", "stop_reason": null,
+                "model": "claude-sonnet-4-5", "usage": {"input_tokens": 1, "output_tokens": 1},
+                "content": [{"type": "tool_use", "id": "t1", "name": "mcp__tracker__search",
+                    "input": {}}]}}),
+    ];
+    fs::write(&stream, format!("{}\n{}\n", lines[0], lines[1])).unwrap();
+    let agent = ["emit", stream.to_str().unwrap(), "sleep", "60"];
+    let report = text(&run(&["--call-timeout", "300ms"], &agent).stdout);
+    let message = "the `mcp__tracker__search` call since line 2 did not end within 300ms";
+    assert!(report.contains(message), "{report}");
 }
 
 /// Goal: one call that hangs ends the run, and the report names it; others may take their time.

@@ -40,7 +40,12 @@ pub(super) fn called(found: &Diagnostic, calls: &[ToolCall]) -> String {
     let elsewhere = in_line(found.related_line).or(only);
     let elsewhere = elsewhere.filter(|_| found.rule != Rule::ReusedCallId);
     match in_line(found.line).or(elsewhere).filter(|call| !call.detail.is_empty()) {
-        Some(call) => found.message.replacen(&shown(id), &quoted(&call.detail), 1),
+        Some(call) => {
+            let name = quoted(&call.detail);
+            let message = found.message.replacen(&shown(id), &name, 1);
+            // A call without a rule is shown as its tool.
+            message.replacen(&format!("the {name} call {name}"), &format!("the call {name}"), 1)
+        }
         None => found.message.clone(),
     }
 }

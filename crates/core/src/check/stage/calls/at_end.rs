@@ -88,11 +88,11 @@ impl<'p> CallTable<'p> {
     pub(crate) fn open_summary_with(&self, ages: &[(u64, Duration)]) -> Option<String> {
         let open = self.open_calls();
         let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
-            let tool = shown(open.tool.as_deref().unwrap_or(open.id.as_str()));
-            let detail = match open.action.detail() {
-                "" => String::new(),
-                detail => format!(" {}", shown(&clipped(detail, ROW_DETAIL_BYTES_MAX))),
-            };
+            let tool = open.tool.as_deref().unwrap_or(open.id.as_str());
+            // A call without a rule is shown as its tool.
+            let detail = Some(open.action.detail()).filter(|it| !it.is_empty() && *it != tool);
+            let detail = detail.map(|it| format!(" {}", shown(&clipped(it, ROW_DETAIL_BYTES_MAX))));
+            let (tool, detail) = (shown(tool), detail.unwrap_or_default());
             let line = open.start.line;
             let age = ages.iter().find(|(of, age)| *of == line && age.as_secs() > 0);
             let age = age.map(|(_, age)| Duration::from_secs(age.as_secs()));
@@ -111,8 +111,9 @@ impl<'p> CallTable<'p> {
     /// The open call that started in this line, as a message names it.
     pub(crate) fn named_at(&self, line: u64) -> String {
         let open = self.open.values().find(|open| open.start.line == line);
-        let detail = open.map(|open| open.action.detail()).filter(|detail| !detail.is_empty());
         let tool = open.map(|open| open.tool.as_deref().unwrap_or(open.id.as_str()));
+        let detail = open.map(|open| open.action.detail());
+        let detail = detail.filter(|it| !it.is_empty() && Some(*it) != tool);
         match (tool, detail) {
             (Some(tool), Some(detail)) => {
                 let detail = clipped(detail, ROW_DETAIL_BYTES_MAX);
