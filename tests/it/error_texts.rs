@@ -249,3 +249,17 @@ fn the_single_object_of_droid_is_a_run() {
     let answer = run_on(&["--profile", "droid", "--to", "answer"], object.as_bytes());
     assert_eq!(text(&answer.stdout), "All 12 tests pass.\n");
 }
+
+/// Goal: what the model said last, before a hook stopped the run, is no error of the provider.
+#[test]
+fn a_run_that_a_hook_stopped_has_no_reason() {
+    for says in ["API Error: 429 is what your server returns", "Prompt is too long, says the log"] {
+        for (terminal, is_known) in [("hook_stopped", false), ("api_error", true)] {
+            let members =
+                json!({ "subtype": "success", "result": says, "terminal_reason": terminal });
+            let found = facts("claude", &claude(&members), &exited(1));
+            let is_told = found.reason != Some(EndReason::Unknown);
+            assert_eq!((is_told, found.error_text.is_some()), (is_known, is_known), "{says}");
+        }
+    }
+}
