@@ -130,6 +130,7 @@ fn codex(told: &mut Reported, event: &Value) {
 fn codex_app_server(told: &mut Reported, event: &Value) {
     told.model(&event["result"]["model"]);
     let params = &event["params"];
+    told.model(&params["toModel"]);
     set(&mut told.duration, params["turn"]["durationMs"].as_f64());
     if event["method"] != "thread/tokenUsage/updated" {
         return;
