@@ -159,6 +159,17 @@ async function keys(page, file) {
   await page.keyboard.press("/");
   if (!(await page.evaluate(() => document.activeElement.name === "search"))) fail(file, "no /");
   await page.keyboard.press("Escape");
+  // Text that is written somewhere in a page that has this one in it.
+  const written = await page.evaluate(() => {
+    const field = document.createElement("div");
+    field.contentEditable = "true";
+    document.body.append(field);
+    const event = new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true });
+    const isLeft = field.dispatchEvent(event);
+    field.remove();
+    return isLeft;
+  });
+  if (!written) fail(file, "takes the j of a text that is edited");
   const bad = ".failed, .refused, .open, .finding.error, .notice.error";
   if ((await page.locator(`#log > :is(${bad})`).count()) > 0) {
     await page.keyboard.press("f");

@@ -235,7 +235,7 @@ page.transcript = (form) => {
   addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const isInput = target.matches?.("input, select, textarea");
+    const isInput = target.isContentEditable || target.matches?.("input, select, textarea");
     if (target === search && key === "Enter") {
       clearTimeout(timer);
       if (hits.length === 0) find();
