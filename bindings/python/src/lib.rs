@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use ndjson_check::internals::without_numbers;
-use ndjson_check::{Checker, ExitStatus, ProducerExit, Severity};
+use ndjson_check::{Checker, CheckerBuilder, ExitStatus, ProducerExit, Severity};
 use ndjson_check_config::Config;
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -45,7 +45,11 @@ fn in_words(error: &ndjson_check::Error) -> String {
 
 /// The options of a check. It can be used for any number of streams, in any thread.
 #[pyclass(frozen, name = "Checker", module = "ndjson_check._native")]
-struct PyChecker(Checker);
+struct PyChecker {
+    checker: Checker,
+    /// What it was built with, for the page of a run: a checker that also collects stats.
+    builder: CheckerBuilder,
+}
 
 #[pymethods]
 impl PyChecker {
@@ -93,7 +97,8 @@ impl PyChecker {
         if let Some(directory) = directory.as_ref().and_then(|it| it.to_str()) {
             builder = builder.directory(directory);
         }
-        builder.build().map(Self).map_err(error)
+        let checker = builder.clone().build().map_err(error)?;
+        Ok(Self { checker, builder })
     }
 }
 
@@ -141,7 +146,7 @@ fn finished() -> PyErr {
 impl NativeReader {
     #[new]
     fn new(checker: &PyChecker, name: &str) -> Self {
-        Self(Mutex::new(Some(checker.0.reader(name))))
+        Self(Mutex::new(Some(checker.checker.reader(name))))
     }
 
     fn feed<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
@@ -187,7 +192,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     event::add_to(module)?;
     run::add_to(module)?;
     module.add_class::<frame::Table>()?;
-    module.add_function(wrap_pyfunction!(output::page, module)?)?;
     module.add_function(wrap_pyfunction!(output::write, module)?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A stream in another form, or as a report.
 
-use ndjson_check::{Checker, Error, Output, ProducerExit, Written};
+use ndjson_check::{Checker, CheckerBuilder, Error, Output, ProducerExit, Written};
 use ndjson_check_formats::single::{self, FormStyle};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ pub(crate) fn write(
     thinking: bool,
 ) -> PyResult<String> {
     let exit = exit(exit_status, signal);
-    let mut checker = checker.0.clone();
+    let mut checker = checker.checker.clone();
     let style = FormStyle { is_raw: raw, results, thinking };
     let text = py.detach(|| match single::output(kind, style) {
         Some(output) => written(&mut checker, name, data, &exit, output).map(Some),
@@ -33,17 +33,18 @@ pub(crate) fn write(
     text.map_err(error)?.ok_or_else(unknown)
 }
 
-/// The page of a run, from the lines of `--to events`, which have a profile of their own.
-#[pyfunction]
-pub(crate) fn page(py: Python<'_>, name: &str, events: &[u8]) -> PyResult<String> {
-    py.detach(|| {
-        let mut checker = Checker::builder().profile("events").build()?;
-        match single::output(single::PAGE, FormStyle::default()) {
-            Some(page) => written(&mut checker, name, events, &ProducerExit::default(), page),
-            None => Ok(String::new()),
-        }
-    })
-    .map_err(error)
+/// The page of a run, from the bytes of its stream and the end of its command.
+pub(crate) fn page(
+    builder: CheckerBuilder,
+    name: &str,
+    data: &[u8],
+    exit: &ProducerExit,
+) -> Result<String, Error> {
+    let mut checker = builder.stats(true).build()?;
+    match single::output(single::PAGE, FormStyle::default()) {
+        Some(page) => written(&mut checker, name, data, exit, page),
+        None => Ok(String::new()),
+    }
 }
 
 fn written(

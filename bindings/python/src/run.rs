@@ -1,8 +1,9 @@
 //! A run of an agent. A thread reads its events and sends them through a channel, so that Python
 //! can wait with a signal or a cancellation in between.
 
+mod pipes;
+
 use std::collections::VecDeque;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +14,15 @@ use std::time::Duration;
 
 use ndjson_check::internals::without_numbers;
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
-use ndjson_check::{Answer, Error, Event};
+use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
 use ndjson_check_formats::single::{answer_of, summary_json};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use self::pipes::{OutputCopy, Pipe, Stderr, Stdout, last_lines};
 use crate::failure::Failure;
-use crate::{NdjsonCheckError, PyChecker, error, event};
+use crate::{NdjsonCheckError, PyChecker, error, event, output};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -32,74 +34,22 @@ const WAITING_MAX: usize = 1_024;
 const BATCH_MAX: usize = 256;
 /// How often a wait looks for signals of Python and for `close`.
 const LOOK: Duration = Duration::from_millis(50);
-/// The end of standard error that an error has: bytes, and lines of these.
-const STDERR_BYTES_MAX: usize = 8 * 1_024;
-const STDERR_LINES_MAX: usize = 10;
 
 enum Message {
     Event(Box<Event<'static>>),
     /// What the command wrote, for those who asked for it.
     Written(Pipe, Vec<u8>),
     Failed(Failure),
-    /// The summary as JSON, and the answer of a run that succeeded.
-    Finished(String, String),
+    Finished(Finished),
 }
 
-/// An output of the command.
-#[derive(Clone, Copy)]
-enum Pipe {
-    Stdout,
-    Stderr,
-}
-
-/// Sends what it gets to the reader of the run.
-struct OutputCopy {
-    of: Pipe,
-    to: SyncSender<Message>,
-}
-
-impl Write for OutputCopy {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let message = Message::Written(self.of, bytes.to_vec());
-        self.to.send(message).map_err(|_| io::ErrorKind::BrokenPipe)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Keeps the end of standard error, and sends a copy to those who asked for it.
-struct Stderr {
-    tail: Arc<Mutex<VecDeque<u8>>>,
-    copy: Option<OutputCopy>,
-}
-
-impl Write for Stderr {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut tail = locked(&self.tail);
-        tail.extend(bytes);
-        let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
-        tail.drain(..over);
-        drop(tail);
-        match &mut self.copy {
-            Some(copy) => copy.write(bytes),
-            None => Ok(bytes.len()),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn last_lines(tail: &Mutex<VecDeque<u8>>) -> Vec<String> {
-    let mut tail = locked(tail);
-    let text = String::from_utf8_lossy(tail.make_contiguous());
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let first = lines.len().saturating_sub(STDERR_LINES_MAX);
-    lines[first..].iter().map(|&line| line.to_owned()).collect()
+/// What is known once the run is over.
+struct Finished {
+    /// The summary as JSON.
+    summary: String,
+    /// That of a run that succeeded.
+    answer: String,
+    exit: ProducerExit,
 }
 
 /// A part of a batch.
@@ -126,7 +76,7 @@ impl Item {
 struct Inbox {
     /// None when the run is closed or finished.
     messages: Option<Receiver<Message>>,
-    result: Option<(String, String)>,
+    result: Option<Finished>,
     /// Why no more events come, until that is said.
     failure: Option<Failure>,
 }
@@ -134,6 +84,9 @@ struct Inbox {
 #[pyclass(frozen, module = "ndjson_check._native")]
 pub(crate) struct NativeRun {
     inbox: Mutex<Inbox>,
+    /// What the command has written so far, and the options of its check.
+    recording: Arc<Mutex<Vec<u8>>>,
+    builder: CheckerBuilder,
     stopper: Stopper,
     thread: Mutex<Option<JoinHandle<()>>>,
     is_closed: AtomicBool,
@@ -183,9 +136,11 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
         }
     }
     let found = run.findings().to_vec().into();
+    let exit = run.exit().cloned().unwrap_or_default();
     if let Ok(summary) = run.finish() {
         let answer = answer_of(&answer, summary.outcome).to_owned();
-        let _ = to.send(Message::Finished(summary_json(&summary, &found), answer));
+        let summary = summary_json(&summary, &found);
+        let _ = to.send(Message::Finished(Finished { summary, answer, exit }));
     }
 }
 
@@ -234,13 +189,13 @@ impl NativeRun {
             command = command.exit_grace(seconds(limit));
         }
         let (sender, receiver) = sync_channel(WAITING_MAX);
-        if copies_stdout {
-            command = command.stdout(OutputCopy { of: Pipe::Stdout, to: sender.clone() });
-        }
+        let recording = Arc::new(Mutex::new(Vec::new()));
+        let copy = copies_stdout.then(|| OutputCopy { of: Pipe::Stdout, to: sender.clone() });
+        command = command.stdout(Stdout { recording: Arc::clone(&recording), copy });
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
         let copy = copies_stderr.then(|| OutputCopy { of: Pipe::Stderr, to: sender.clone() });
         command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
-        let started = py.detach(|| command.spawn(&checker.0));
+        let started = py.detach(|| command.spawn(&checker.checker));
         let run = started.map_err(|why| not_started(program, why))?;
         let stopper = run.stopper();
         let thread = thread::Builder::new()
@@ -249,6 +204,8 @@ impl NativeRun {
             .map_err(|it| PyOSError::new_err(it.to_string()))?;
         Ok(Self {
             inbox: Mutex::new(Inbox { messages: Some(receiver), result: None, failure: None }),
+            recording,
+            builder: checker.builder.clone(),
             stopper,
             thread: Mutex::new(Some(thread)),
             is_closed: AtomicBool::new(false),
@@ -272,7 +229,22 @@ impl NativeRun {
 
     /// The summary as JSON and the answer, once all events were read.
     fn result(&self, py: Python<'_>) -> Option<(String, String)> {
-        py.detach(|| locked(&self.inbox).result.clone())
+        py.detach(|| {
+            let inbox = locked(&self.inbox);
+            inbox.result.as_ref().map(|it| (it.summary.clone(), it.answer.clone()))
+        })
+    }
+
+    /// The page of the run, once all events were read. It is made of the bytes of the stream: a
+    /// check of its events would know neither the agent nor why the run was stopped.
+    fn page(&self, py: Python<'_>, name: &str) -> PyResult<Option<String>> {
+        py.detach(|| {
+            let exit = locked(&self.inbox).result.as_ref().map(|it| it.exit.clone());
+            let page =
+                |exit| output::page(self.builder.clone(), name, &locked(&self.recording), &exit);
+            exit.map(page).transpose()
+        })
+        .map_err(error)
     }
 
     /// Asks the command to end. Its last events can still be read.
@@ -349,7 +321,7 @@ impl NativeRun {
                     *failure = Some(why);
                     return Ok(Some(items));
                 }
-                Ok(Message::Finished(summary, answer)) => *result = Some((summary, answer)),
+                Ok(Message::Finished(finished)) => *result = Some(finished),
                 Err(RecvTimeoutError::Disconnected) => {
                     *messages = None;
                     return Ok(Some(items));

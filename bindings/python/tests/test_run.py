@@ -1,6 +1,7 @@
 import asyncio
 import copy
 import gc
+import html
 import inspect
 import json
 import os
@@ -75,6 +76,23 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def page(run: nc.Run) -> str:
+    """What a notebook shows, without its frame."""
+    shown = run._repr_html_()
+    assert shown is not None
+    frame = re.fullmatch(r'<iframe [^>"]*"[^"]*"[^<>]* srcdoc="([^"<>]*)"></iframe>', shown)
+    assert frame is not None and ' sandbox="allow-scripts"' in shown
+    document = html.unescape(frame[1])
+    assert document.startswith("<!DOCTYPE html>")
+    return document
+
+
+def shown_headline(run: nc.Run) -> str:
+    title = re.search("<title>(.*?) – [^–]*</title>", page(run), re.DOTALL)
+    assert title is not None
+    return html.unescape(title[1])
+
+
 def test_a_good_run() -> None:
     with nc.run(["cat", PLAIN], timeout=30) as run:
         events = list(run)
@@ -84,8 +102,7 @@ def test_a_good_run() -> None:
     assert (run.end.outcome, run.end.verdict, run.end.exit_status) == ("succeeded", "conforming", 0)
     assert run.end.answer and run.end.passed and run.end.headline.startswith("succeeded")
     run.raise_for_outcome()
-    page = run._repr_html_()
-    assert page.lstrip().lower().startswith("<!doctype html") and "succeeded" in page
+    assert "succeeded" in page(run)
 
 
 def test_a_failed_run() -> None:
@@ -110,6 +127,32 @@ def test_the_answer_is_that_of_the_program(name: str) -> None:
         end = run.wait()
     assert end.answer == nc.convert(stream, "answer", raw=True).strip("\n")
     assert bool(end.answer) == (end.outcome == "succeeded")
+
+
+@pytest.mark.parametrize("script, limits", [
+    (f"cat {PLAIN}", {}),
+    (f"head -3 {PLAIN}", {}),
+    ("echo boom >&2; exit 4", {"profile": "claude"}),
+    (f"head -2 {PLAIN}; sleep 60", {"timeout": 0.5}),
+    (f"cat {FIXTURES}/agents/claude/parallel-calls.ndjson", {"config": "limits.toml"}),
+])
+def test_the_page_says_what_the_end_says(
+    script: str, limits: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("limits.toml").write_text("limits.calls = 1\n")
+    run = nc.run(shell(script), **limits)
+    # It has no page until it ends: that would say that it was cut short.
+    assert run._repr_html_() is None
+    with run:
+        next(iter(run))
+        assert run._repr_html_() is None
+        end = run.wait()
+    assert shown_headline(run) == end.headline
+    assert re.search(f'<span class="found">[a-z -]*, {end.verdict}[<:]', page(run))
+    agent = f'{end.summary["profile"]} {end.summary.get("agent_version", "")}'
+    assert not end.summary["events"] or f"<dt>agent</dt><dd>{agent.strip()}" in page(run)
+    assert f"{end.summary['events']} event" in page(run)
 
 
 def test_when_a_retry_is_worth_it(tmp_path: Path) -> None:
@@ -293,7 +336,7 @@ def test_a_command_may_have_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
     os.symlink("/bin/cat", command)
     with nc.run([command, PLAIN]) as run:
         run.wait()
-    assert "caf\ufffd" in run._repr_html_()
+    assert "caf\ufffd" in page(run)
 
 
 @pytest.mark.parametrize("names_cwd", [True, False])

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from threading import Lock, Thread, current_thread, main_thread
 from types import TracebackType
 from typing import Any, Callable, Literal, TypedDict, TypeVar, Union, overload
@@ -336,9 +337,16 @@ class Run:
         """Raises an OutcomeError unless `end.passed`."""
         raise_for(self.end)
 
-    def _repr_html_(self) -> str:
-        lines = "".join(event.to_json() + "\n" for event in self._events)
-        return _native.page(self.name, lines.encode())
+    def _repr_html_(self) -> str | None:
+        """The page of the run for notebooks, which show the `repr` until the run has ended."""
+        if self._end is None:
+            return None
+        page = self._agent.begin().page(self.name)
+        # In a frame of its own: its style and its keys must not reach the notebook.
+        return None if page is None else (
+            f'<iframe title="{escape(f"The run of {self.name}")}" sandbox="allow-scripts"'
+            f' style="width: 100%; height: 40rem; border: 0" srcdoc="{escape(page)}"></iframe>'
+        )
 
     def __repr__(self) -> str:
         state = self._end.outcome if self._end else "not ended"

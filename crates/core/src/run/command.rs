@@ -185,7 +185,7 @@ impl Command {
             summary: None,
             findings: Vec::new(),
             failure: None,
-            exit_status: None,
+            exit: None,
         })
     }
 }
@@ -209,7 +209,7 @@ pub struct AgentRun {
     findings: Vec<Diagnostic>,
     /// The error that ended the stream, in words; the iterator returned it.
     failure: Option<String>,
-    exit_status: Option<ExitStatus>,
+    exit: Option<ProducerExit>,
 }
 
 impl fmt::Debug for AgentRun {
@@ -245,7 +245,15 @@ impl AgentRun {
     /// How the command ended, after the last event: also if its stream could not be checked, such
     /// as that of an unknown agent. None if the stream failed before the command had ended.
     pub fn exit_status(&self) -> Option<ExitStatus> {
-        self.exit_status
+        self.exit.as_ref()?.status
+    }
+
+    /// All that is known about the end of the command, after the last event. A [`StreamCheck`] that
+    /// gets it and the same bytes comes to the same result, such as for a report.
+    ///
+    /// [`StreamCheck`]: crate::check::StreamCheck
+    pub fn exit(&self) -> Option<&ProducerExit> {
+        self.exit.as_ref()
     }
 
     /// Waits for its end, and returns the result. Events that were not read are dropped.
@@ -284,9 +292,9 @@ impl AgentRun {
             return Ok(());
         }
         let exit = self.producer.take().map_or_else(ProducerExit::default, |it| it.finish().0);
-        self.exit_status = exit.status;
+        let exit = self.exit.insert(exit);
         if let Some(reader) = self.reader.take() {
-            let last = reader.finish(&exit)?;
+            let last = reader.finish(exit)?;
             self.events.extend(last.events);
             self.summary = Some(last.summary);
             self.findings = last.findings;
