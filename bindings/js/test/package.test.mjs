@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { createReadStream, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { NdjsonCheckError, Reader, StreamError, convert, convertParts, events, report, toText } from "ndjson-check";
@@ -213,6 +214,30 @@ new Reader();
 `;
   const { status, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script]);
   assert.equal(status, 0, `${stderr}`);
+});
+
+test("a core that is not next to the module, as after a bundler, is an error that says what to do", () => {
+  const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  cpSync(new URL("../dist", import.meta.url), folder, { recursive: true });
+  rmSync(join(folder, "ndjson_check.wasm"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  const script = `import { Reader, init } from ${JSON.stringify(pathToFileURL(join(folder, "index.js")))};
+import { readFileSync } from "node:fs";
+let said = "";
+try {
+  new Reader();
+} catch (error) {
+  said = error.name + ": " + error.message;
+}
+await init(readFileSync(process.argv[1]));
+new Reader();
+console.log(said);
+`;
+  const core = fileURLToPath(import.meta.resolve("ndjson-check/ndjson_check.wasm"));
+  const args = ["--input-type=module", "--eval", script, core];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args);
+  assert.equal(status, 0, `${stderr}`);
+  assert.match(`${stdout}`, /^NdjsonCheckError: ndjson_check\.wasm is not next to .* copy it .* `await init\(bytes\)`/);
 });
 
 test("a character that two strings share is whole", async () => {

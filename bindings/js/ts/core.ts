@@ -179,9 +179,17 @@ function compileHere(): WebAssembly.Module {
   const fs = builtin<{ readFileSync(file: string): Uint8Array<ArrayBuffer> }>("node:fs");
   const url = builtin<{ fileURLToPath(url: string): string }>("node:url");
   if (fs === undefined || url === undefined) throw new NdjsonCheckError("call `await init()` first");
-  // As a text: in a test environment such as jsdom, URL is not that of Node.
-  const file = url.fileURLToPath(new URL("./ndjson_check.wasm", import.meta.url).href);
-  return new WebAssembly.Module(fs.readFileSync(file));
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    // As a text: in a test environment such as jsdom, URL is not that of Node.
+    bytes = fs.readFileSync(url.fileURLToPath(new URL("./ndjson_check.wasm", import.meta.url).href));
+  } catch (cause) {
+    // Most likely a bundler has moved this module, and not the file; a bundle of CommonJS has no
+    // address of its module either.
+    const advice = "copy it there, or call `await init(bytes)` with its bytes; it is the file ndjson-check/ndjson_check.wasm";
+    throw new NdjsonCheckError(`ndjson_check.wasm is not next to the module of ndjson-check: ${advice}`, { cause });
+  }
+  return new WebAssembly.Module(bytes);
 }
 
 /**
