@@ -282,6 +282,12 @@ test("what cannot be checked is an error", async () => {
   assert.throws(() => reader.feed(bytes), /finished/);
 });
 
+test("a format that only the program unpacks is named", async () => {
+  const zstandard = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x03, 0x19, 0x00, 0x00, 0x7b, 0x7d, 0x0a);
+  const { headline } = JSON.parse((await report(zstandard, "json")).split("\n").find((it) => it.includes("headline")));
+  assert.equal(headline, "not an agent's stream: the input is Zstandard-compressed");
+});
+
 test("forms are those of the program", async () => {
   const forms = ["text", "transcript", "answer", "json", "stream-json", "events"];
   for (const form of [...forms, "chrome-trace", "otlp-json", "atif"]) {

@@ -24,12 +24,14 @@ const fn file(start: &'static [u8], name: &'static str, how: &'static str) -> Fi
     FileFormat { start, name, how }
 }
 
-pub(super) const FILES: [FileFormat; 15] = [
+pub(super) const FILES: [FileFormat; 16] = [
     file(b"PK\x03\x04", "a zip archive", UNPACK),
     file(b"7z\xbc\xaf\x27\x1c", "a 7z archive", UNPACK),
     file(b"\xfd7zXZ\0", "xz-compressed", "decompress it: `xz -dc FILE | ndjson-check`"),
     file(b"BZh", "bzip2-compressed", "decompress it: `bzip2 -dc FILE | ndjson-check`"),
     file(b"\x04\x22\x4d\x18", "lz4-compressed", "decompress it: `lz4 -dc FILE | ndjson-check`"),
+    // Only the program unpacks it.
+    file(b"\x28\xb5\x2f\xfd", "Zstandard-compressed", "decompress it: `zstd -dc FILE`"),
     file(b"\x89PNG", "an image", NO_STREAM),
     file(b"\xff\xd8\xff", "an image", NO_STREAM),
     file(b"GIF8", "an image", NO_STREAM),

@@ -99,6 +99,8 @@ fn a_line_that_is_too_long_too_deep_or_no_text_is_lost() {
         (&b"{\"at\":\"\xff\"}\n"[..], "invalid-utf-8@1", Unparsed),
         (b"\xff\n", "invalid-utf-8@1", Whole),
         (b"{\"at\":\"\xe2\x80", "truncated-line@1", Cut),
+        // Named, although the program unpacks it: other readers do not.
+        (b"\x28\xb5\x2f\xfd\x24\x03\x19\0\n", "not-ndjson@1", Whole),
         (&long, "line-too-long@1", Unparsed),
         (&deep, "nesting-too-deep@1", Unparsed),
     ] {
