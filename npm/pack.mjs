@@ -58,14 +58,15 @@ write(join(out, "ndjson-check"), { ...launcher, ...(library && ofLibrary()), ver
 
 /** Copies what is imported, and returns how: what the launcher does not say. */
 function ofLibrary() {
-  const { description, keywords, type, sideEffects, exports, files, engines } = JSON.parse(
-    readFileSync(join(library, "package.json"), "utf8"),
-  );
+  const manifest = JSON.parse(readFileSync(join(library, "package.json"), "utf8"));
+  const { description, keywords, type, sideEffects, exports, files, engines } = manifest;
+  const { peerDependencies, peerDependenciesMeta } = manifest;
   for (const file of [...files, "README.md"]) {
     cpSync(join(library, file), join(out, "ndjson-check", file), { recursive: true });
   }
   const all = [...launcher.files, ...files];
-  return { description, keywords, type, sideEffects, exports, files: all, engines };
+  const ours = { description, keywords, type, sideEffects, exports, files: all, engines };
+  return { ...ours, peerDependencies, peerDependenciesMeta };
 }
 
 function program(os) {
