@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, createReadStream, mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -39,6 +39,8 @@ test("every kind of source gives the same events", async () => {
     parts(),
     createReadStream(PLAIN),
     new Blob([bytes]).stream(),
+    new Blob([bytes]),
+    await openAsBlob(PLAIN),
     new Response(bytes),
   ];
   for (const source of sources) assert.deepEqual(await all(source), expected);

@@ -15,15 +15,16 @@ export interface WebStream {
   };
 }
 
-/** What can be read: a stream of Node or of the Web, a response, any iterable, or bytes. */
+/** What can be read: a stream of Node or of the Web, a response, a file, any iterable, or bytes. */
 export type Source =
   | Chunk
   | AsyncIterable<Chunk>
   | Iterable<Chunk>
   | WebStream
+  | { stream(): WebStream }
   | { readonly body: WebStream | null; readonly ok?: boolean; readonly status?: number };
 
-const NO_SOURCE = "the source is no stream, iterable, response, bytes or string";
+const NO_SOURCE = "the source is no stream, iterable, response, file, bytes or string";
 
 async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
   const reader = stream.getReader();
@@ -51,6 +52,9 @@ async function* chunks(source: Source): AsyncGenerator<Chunk> {
     // What is there is the page of an error.
     if (source.ok === false) throw new NdjsonCheckError(`the response is an error: status ${source.status}`);
     if (source.body !== null) yield* webChunks(source.body);
+  } else if ("stream" in source && typeof source.stream === "function") {
+    // A Blob, such as the File of an input field.
+    yield* webChunks(source.stream());
   } else throw new TypeError(NO_SOURCE);
 }
 
