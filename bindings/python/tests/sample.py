@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Literal
 
-from typing_extensions import assert_type
+from typing_extensions import assert_never, assert_type
 
 import ndjson_check as nc
 from ndjson_check.pytest import AgentRunner
@@ -13,7 +13,7 @@ from ndjson_check.pytest import AgentRunner
 
 def show(path: str) -> str | None:
     for event in nc.read(path, profile="cursor", exit_status=0):
-        assert_type(event, nc.Event)
+        assert_type(event, nc.AnyEvent)
         match event:
             case nc.TextDelta(text=text):
                 assert_type(text, str)
@@ -32,6 +32,24 @@ def show(path: str) -> str | None:
     return None
 
 
+def every_end(event: nc.End | nc.Cut | nc.Answer) -> str | None:
+    # A type checker complains if a kind is left out.
+    match event:
+        case nc.End() | nc.Cut():
+            assert_type(event.type, Literal["end", "cut"])
+            return event.outcome
+        case nc.Answer(text=text):
+            return text
+        case _:
+            assert_never(event)
+
+
+def made() -> nc.AnyEvent:
+    event = nc.TextDelta.from_dict({"type": "text_delta", "text": "hi", "segment": 1})
+    assert_type(event, nc.TextDelta)
+    return event
+
+
 async def chunks() -> AsyncIterator[bytes]:
     yield b""
 
@@ -41,12 +59,12 @@ async def harness() -> nc.RunEnd:
     async for event in nc.aread(chunks()):
         assert_type(event.line, int | None)
     async for event in nc.aread(asyncio.StreamReader()):
-        assert_type(event, nc.Event)
+        assert_type(event, nc.AnyEvent)
     async with aclosing(nc.aread(chunks())) as events:
-        assert_type(await anext(events), nc.Event)
+        assert_type(await anext(events), nc.AnyEvent)
     async with nc.run(["agent"], cwd=".", env={"A": None}, timeout=1.5) as run:
         async for event in run:
-            assert_type(event, nc.Event)
+            assert_type(event, nc.AnyEvent)
     assert_type(run.calls(kind="command").last.succeeded, bool)
     run.raise_for_outcome()
     assert_type(run.end.outcome, Literal["succeeded", "failed", "truncated", "timed-out"])

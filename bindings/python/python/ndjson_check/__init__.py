@@ -4,6 +4,7 @@ from ._convert import convert, report
 from ._errors import NdjsonCheckError, OutcomeError, RunFailed, RunTimedOut, RunTruncated
 from ._events import (
     Answer,
+    AnyEvent,
     CallCompleted,
     CallCorrected,
     CallStarted,
@@ -35,6 +36,7 @@ from ._words import CallKind
 
 __all__ = [
     "Answer",
+    "AnyEvent",
     "Call",
     "CallCompleted",
     "CallCorrected",

@@ -1,5 +1,7 @@
 """The classes of events."""
 
+from typing import Union
+
 from ._native import (
     Answer,
     CallCompleted,
@@ -26,8 +28,35 @@ from ._native import (
     Usage,
 )
 
+# What is read: with it, a type checker knows whether a `match` has all kinds.
+AnyEvent = Union[
+    Answer,
+    CallCompleted,
+    CallCorrected,
+    CallStarted,
+    CallUnfinished,
+    CallUpdated,
+    Cut,
+    Defect,
+    End,
+    Error,
+    MessageUsage,
+    Notice,
+    Plan,
+    Session,
+    SessionChanged,
+    Text,
+    TextAbandoned,
+    TextDelta,
+    ThinkingDelta,
+    ThinkingEnd,
+    Turn,
+    Usage,
+]
+
 __all__ = [
     "Answer",
+    "AnyEvent",
     "CallCompleted",
     "CallCorrected",
     "CallStarted",

@@ -10,12 +10,12 @@ from typing import Any
 
 from ._errors import NdjsonCheckError
 from ._events import (
+    AnyEvent,
     CallCompleted,
     CallCorrected,
     CallStarted,
     CallUnfinished,
     CallUpdated,
-    Event,
 )
 from ._native import Checker, NativeReader, Table
 from ._read import _checker, _chunks, _shown
@@ -87,7 +87,7 @@ def _add(
     reader = NativeReader(checker, file)
     of_file: dict[int, dict[str, Any]] = {}
 
-    def take(new: list[Event]) -> None:
+    def take(new: list[AnyEvent]) -> None:
         for event in new:
             if events is not None:
                 events.append({"file": file, "type": event.type, "line": event.line,

@@ -1,6 +1,9 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, final
 
+from typing_extensions import Self
+
+from ._events import AnyEvent
 from ._words import CallKind, EndReason, NoticeKind, Retryable
 
 __version__: str
@@ -11,19 +14,43 @@ class NdjsonCheckError(Exception):
     stderr_tail: tuple[str, ...]
 
 class Event:
+    """One thing that happened. This class itself stands for kinds that this version does not know.
+    """
     @property
-    def type(self) -> str: ...
+    def type(self) -> str:
+        """The name of the kind in JSON, such as `text_delta`."""
     @property
-    def line(self) -> int | None: ...
+    def line(self) -> int | None:
+        """The line of the stream, from 1; None for what only the end of the stream shows."""
     @property
-    def time_ms(self) -> int | None: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    def to_json(self) -> str: ...
+    def time_ms(self) -> int | None:
+        """The agent's own time in milliseconds."""
+    def to_dict(self) -> dict[str, Any]:
+        """The members as in a line of `--to events`."""
+    def to_json(self) -> str:
+        """The line of `--to events --raw`."""
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self:
+        """An event with these members, such as those of `to_dict()`. A harness is tested with it.
+        Raises ValueError unless they are an event of `--to events`, and of this class."""
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: object, /) -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 @final
 class Session(Event):
+    """Comes first, once. What is not known yet comes in session_changed.
+
+    directory: The directory in which the agent works.
+    mode: What the agent may do without asking, in its own words.
+    model: The model, by the agent's name for it.
+    profile: The profile of the stream that this was made from: the agent.
+    servers: The servers with more tools; at most 1,000.
+    session_id: The agent's id of the session.
+    tools: The names of its tools; at most 1,000.
+    version: The version of the agent.
+    """
     __match_args__ = (
         "session_id",
         "profile",
@@ -35,6 +62,8 @@ class Session(Event):
         "tools",
         "servers",
     )
+    @property
+    def type(self) -> Literal["session"]: ...
     @property
     def session_id(self) -> str | None: ...
     @property
@@ -56,7 +85,19 @@ class Session(Event):
 
 @final
 class SessionChanged(Event):
+    """More of the session became known, or changed.
+
+    directory: The directory in which the agent works.
+    mode: What the agent may do without asking, in its own words.
+    model: The model, by the agent's name for it.
+    servers: The servers with more tools; at most 1,000.
+    session_id: The agent's id of the session.
+    tools: The names of its tools; at most 1,000.
+    version: The version of the agent.
+    """
     __match_args__ = ("session_id", "directory", "version", "model", "mode", "tools", "servers")
+    @property
+    def type(self) -> Literal["session_changed"]: ...
     @property
     def session_id(self) -> str | None: ...
     @property
@@ -74,13 +115,22 @@ class SessionChanged(Event):
 
 @final
 class Turn(Event):
+    """Another turn begins. The first, which has no such event, is 1."""
     __match_args__ = ("turn",)
+    @property
+    def type(self) -> Literal["turn"]: ...
     @property
     def turn(self) -> int: ...
 
 @final
 class TextDelta(Event):
+    """More of the assistant's text.
+
+    segment: The number of the text segment in this stream, from 1.
+    """
     __match_args__ = ("text", "segment")
+    @property
+    def type(self) -> Literal["text_delta"]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -88,7 +138,15 @@ class TextDelta(Event):
 
 @final
 class Text(Event):
+    """A segment of the assistant's text is complete. It repeats the deltas of the segment. If these
+    are very long, there is no text here.
+
+    bytes: The size of the segment.
+    segment: The number of the text segment in this stream, from 1.
+    """
     __match_args__ = ("text", "segment", "bytes")
+    @property
+    def type(self) -> Literal["text"]: ...
     @property
     def text(self) -> str | None: ...
     @property
@@ -98,7 +156,14 @@ class Text(Event):
 
 @final
 class TextAbandoned(Event):
+    """The deltas of the segment are no part of the answer.
+
+    replaced: The next event has the final version of the text, as a whole.
+    segment: The number of the text segment in this stream, from 1.
+    """
     __match_args__ = ("segment", "replaced")
+    @property
+    def type(self) -> Literal["text_abandoned"]: ...
     @property
     def segment(self) -> int: ...
     @property
@@ -106,13 +171,30 @@ class TextAbandoned(Event):
 
 @final
 class Answer(Event):
+    """The agent gives its answer as a whole at the end; it repeats what came before."""
     __match_args__ = ("text",)
+    @property
+    def type(self) -> Literal["answer"]: ...
     @property
     def text(self) -> str: ...
 
 @final
 class CallStarted(Event):
+    """A tool call starts. Exactly one call_completed or call_unfinished follows, unless this stream
+    is cut.
+
+    arguments: What the tool was asked to do: any JSON value, with the members of objects in the
+        order of their names.
+    call: The number of the call in this stream, from 1.
+    detail: What the call is about, such as a path or a command.
+    files: The files that the call writes or deletes.
+    id: The agent's id of the call; the start of a very long one. Agents may use an id again.
+    parent: The number of the call inside which a sub-agent makes this one.
+    tool: The tool's name, by the agent.
+    """
     __match_args__ = ("call", "id", "tool", "parent", "kind", "detail", "files", "arguments")
+    @property
+    def type(self) -> Literal["call_started"]: ...
     @property
     def call(self) -> int: ...
     @property
@@ -132,7 +214,20 @@ class CallStarted(Event):
 
 @final
 class CallUpdated(Event):
+    """The start came again, perhaps with more details.
+
+    arguments: What the tool was asked to do: any JSON value, with the members of objects in the
+        order of their names.
+    call: The number of the call in this stream, from 1.
+    detail: What the call is about, such as a path or a command.
+    files: The files that the call writes or deletes.
+    id: The agent's id of the call; the start of a very long one. Agents may use an id again.
+    parent: The number of the call inside which a sub-agent makes this one.
+    tool: The tool's name, by the agent.
+    """
     __match_args__ = ("call", "id", "tool", "parent", "kind", "detail", "files", "arguments")
+    @property
+    def type(self) -> Literal["call_updated"]: ...
     @property
     def call(self) -> int: ...
     @property
@@ -152,6 +247,24 @@ class CallUpdated(Event):
 
 @final
 class CallCompleted(Event):
+    """The call has ended.
+
+    call: The number of the call in this stream, from 1.
+    changes: What the call changed in files, if the agent says it.
+    detail: What the call is about, such as a path or a command.
+    duration_ms: How long it took: by the times of its start and its end, or as the agent says.
+    exit_code: The exit status of a command, if the agent says it.
+    files: The files that the call writes or deletes.
+    id: The agent's id of the call; the start of a very long one. Agents may use an id again.
+    media: The images and other binary content in its result; at most 1,000.
+    parent: The number of the call inside which a sub-agent makes this one.
+    result: The text of its result, if the profile knows where it is.
+    started_line: The line of its start, if another event started it.
+    started_ms: The agent's time of that start, in milliseconds since 1970.
+    stderr: The standard error of a command, if the agent gives it apart.
+    stdout: The standard output of a command, if the agent gives it apart.
+    tool: The tool's name, by the agent.
+    """
     __match_args__ = (
         "call",
         "id",
@@ -172,6 +285,8 @@ class CallCompleted(Event):
         "started_line",
         "started_ms",
     )
+    @property
+    def type(self) -> Literal["call_completed"]: ...
     @property
     def call(self) -> int: ...
     @property
@@ -211,6 +326,18 @@ class CallCompleted(Event):
 
 @final
 class CallCorrected(Event):
+    """The call has completed, and now the agent says how it ended: it was refused, interrupted, or
+    ended in the background. This replaces its outcome.
+
+    call: The number of the call in this stream, from 1.
+    detail: What the call is about, such as a path or a command.
+    files: The files that the call writes or deletes.
+    id: The agent's id of the call; the start of a very long one. Agents may use an id again.
+    instead_of: The outcome until now.
+    outcome: An interrupted call failed.
+    parent: The number of the call inside which a sub-agent makes this one.
+    tool: The tool's name, by the agent.
+    """
     __match_args__ = (
         "call",
         "id",
@@ -223,6 +350,8 @@ class CallCorrected(Event):
         "outcome",
         "instead_of",
     )
+    @property
+    def type(self) -> Literal["call_corrected"]: ...
     @property
     def call(self) -> int: ...
     @property
@@ -246,6 +375,16 @@ class CallCorrected(Event):
 
 @final
 class CallUnfinished(Event):
+    """The turn or the run is over, and nothing says that the call has ended.
+
+    call: The number of the call in this stream, from 1.
+    detail: What the call is about, such as a path or a command.
+    id: The agent's id of the call; the start of a very long one. Agents may use an id again.
+    parent: The number of the call inside which a sub-agent makes this one.
+    started_line: The line of its start, if another event started it.
+    started_ms: The agent's time of that start, in milliseconds since 1970.
+    tool: The tool's name, by the agent.
+    """
     __match_args__ = (
         "call",
         "id",
@@ -258,6 +397,8 @@ class CallUnfinished(Event):
         "started_line",
         "started_ms",
     )
+    @property
+    def type(self) -> Literal["call_unfinished"]: ...
     @property
     def call(self) -> int: ...
     @property
@@ -281,7 +422,10 @@ class CallUnfinished(Event):
 
 @final
 class ThinkingDelta(Event):
+    """More of the agent's reasoning."""
     __match_args__ = ("text", "block")
+    @property
+    def type(self) -> Literal["thinking_delta"]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -289,18 +433,39 @@ class ThinkingDelta(Event):
 
 @final
 class ThinkingEnd(Event):
+    """The block of reasoning is complete."""
     __match_args__ = ("block",)
+    @property
+    def type(self) -> Literal["thinking_end"]: ...
     @property
     def block(self) -> int: ...
 
 @final
 class Plan(Event):
+    """The agent's list of things to do changed: all of it, at most 1,000 items."""
     __match_args__ = ("items",)
+    @property
+    def type(self) -> Literal["plan"]: ...
     @property
     def items(self) -> list[dict[str, Any]]: ...
 
 @final
 class Notice(Event):
+    """What a reader of a log wants to see: a request is tried again, the context is shortened, the
+    agent asks the user or for a permission, a limit is near, something failed, or something else.
+
+    answer: Of an answer: what it is, in the agent's words.
+    attempt: Of a retry: the number of the attempt.
+    attempts: Of a retry: how many attempts there may be.
+    call_id: Of a permission or its answer: the agent's id of the call that needs it.
+    delay_ms: Of a retry: how long the agent waits before it, in milliseconds.
+    http_status: Of a retry: the HTTP status of the request that failed.
+    limit: Of a rate limit: which one, by the agent's name for it.
+    request: Of a permission or its answer: the agent's id of the request.
+    resets_at_ms: Of a rate limit: when it is over, in milliseconds since 1970.
+    tokens: Of a compaction: the tokens of the context before it.
+    tool: Of a permission or its answer: the tool that needs it.
+    """
     __match_args__ = (
         "kind",
         "detail",
@@ -316,6 +481,8 @@ class Notice(Event):
         "limit",
         "resets_at_ms",
     )
+    @property
+    def type(self) -> Literal["notice"]: ...
     @property
     def kind(self) -> NoticeKind: ...
     @property
@@ -345,7 +512,10 @@ class Notice(Event):
 
 @final
 class Error(Event):
+    """The agent reports an error. After a failure or a fatal one, the turn cannot succeed."""
     __match_args__ = ("message", "severity")
+    @property
+    def type(self) -> Literal["error"]: ...
     @property
     def message(self) -> str | None: ...
     @property
@@ -353,6 +523,18 @@ class Error(Event):
 
 @final
 class MessageUsage(Event):
+    """What one message of the model used; comes once, when the message is complete. The sum of a run
+    is in usage and end.
+
+    cache_read_tokens: Tokens read from the cache.
+    cache_write_tokens: Tokens written to the cache.
+    input_tokens: Tokens sent to the model, but for those of the cache.
+    message: The agent's id of the message.
+    model: The agent's name of the model.
+    output_tokens: Tokens that the model wrote.
+    parent: The number of the call inside which a sub-agent writes the message.
+    reasoning_tokens: Those of them that are reasoning.
+    """
     __match_args__ = (
         "message",
         "parent",
@@ -363,6 +545,8 @@ class MessageUsage(Event):
         "output_tokens",
         "reasoning_tokens",
     )
+    @property
+    def type(self) -> Literal["message_usage"]: ...
     @property
     def message(self) -> str | None: ...
     @property
@@ -382,6 +566,18 @@ class MessageUsage(Event):
 
 @final
 class Usage(Event):
+    """What the agent has reported of the run so far; all figures replace those before.
+
+    cache_read_tokens: Tokens read from the cache.
+    cache_write_tokens: Tokens written to the cache.
+    cost_usd: US dollars, by the agent.
+    duration_ms: The agent's own figure, in milliseconds.
+    input_tokens: Tokens sent to the model, but for those of the cache.
+    model: The agent's name of the model.
+    output_tokens: Tokens that the model wrote.
+    reasoning_tokens: Those of them that are reasoning.
+    turns: Turns of the model.
+    """
     __match_args__ = (
         "model",
         "cost_usd",
@@ -393,6 +589,8 @@ class Usage(Event):
         "output_tokens",
         "reasoning_tokens",
     )
+    @property
+    def type(self) -> Literal["usage"]: ...
     @property
     def model(self) -> str | None: ...
     @property
@@ -414,7 +612,14 @@ class Usage(Event):
 
 @final
 class Defect(Event):
+    """The stream does not keep its contract. A missing terminal event is shown by cut.
+
+    call_id: The agent's id of the call, or of the background work, that it is about.
+    related_line: A line that belongs to it, such as the start of the call.
+    """
     __match_args__ = ("rule", "severity", "message", "note", "related_line", "call_id")
+    @property
+    def type(self) -> Literal["defect"]: ...
     @property
     def rule(self) -> str: ...
     @property
@@ -430,6 +635,29 @@ class Defect(Event):
 
 @final
 class End(Event):
+    """The run is over. Nothing follows.
+
+    cache_read_tokens: Tokens read from the cache.
+    cache_write_tokens: Tokens written to the cache.
+    commands: The calls that ran commands.
+    cost_usd: US dollars, by the agent.
+    duration_ms: The agent's own figure, in milliseconds.
+    error_text: What the agent says about its failure.
+    errors: Defects of severity error.
+    exit_status: The exit status of the process, if it is known.
+    files: The files that calls wrote or deleted. Absent if the profile does not know which calls
+        do.
+    input_tokens: Tokens sent to the model, but for those of the cache.
+    model: The agent's name of the model.
+    output_tokens: Tokens that the model wrote.
+    reasoning_tokens: Those of them that are reasoning.
+    signal: The signal that ended the process.
+    stderr_tail: The last lines of standard error, of a run that did not succeed.
+    structured: The answer as a value, where the agent was asked for one.
+    turns: Turns of the model.
+    verdict: Whether the stream keeps its contract.
+    warnings: Defects of severity warning.
+    """
     __match_args__ = (
         "outcome",
         "verdict",
@@ -456,6 +684,8 @@ class End(Event):
         "errors",
         "warnings",
     )
+    @property
+    def type(self) -> Literal["end"]: ...
     @property
     def outcome(self) -> Literal["succeeded", "failed"]: ...
     @property
@@ -507,6 +737,29 @@ class End(Event):
 
 @final
 class Cut(Event):
+    """The stream is over, and the run was not. Nothing follows.
+
+    cache_read_tokens: Tokens read from the cache.
+    cache_write_tokens: Tokens written to the cache.
+    commands: The calls that ran commands.
+    cost_usd: US dollars, by the agent.
+    duration_ms: The agent's own figure, in milliseconds.
+    error_text: What the agent says about its failure.
+    errors: Defects of severity error.
+    exit_status: The exit status of the process, if it is known.
+    files: The files that calls wrote or deleted. Absent if the profile does not know which calls
+        do.
+    input_tokens: Tokens sent to the model, but for those of the cache.
+    model: The agent's name of the model.
+    output_tokens: Tokens that the model wrote.
+    reasoning_tokens: Those of them that are reasoning.
+    signal: The signal that ended the process.
+    stderr_tail: The last lines of standard error, of a run that did not succeed.
+    structured: The answer as a value, where the agent was asked for one.
+    turns: Turns of the model.
+    verdict: Whether the stream keeps its contract.
+    warnings: Defects of severity warning.
+    """
     __match_args__ = (
         "outcome",
         "verdict",
@@ -533,6 +786,8 @@ class Cut(Event):
         "errors",
         "warnings",
     )
+    @property
+    def type(self) -> Literal["cut"]: ...
     @property
     def outcome(self) -> Literal["truncated", "timed-out"]: ...
     @property
@@ -600,8 +855,8 @@ class Checker:
 @final
 class NativeReader:
     def __new__(cls, checker: Checker, name: str) -> NativeReader: ...
-    def feed(self, data: bytes) -> list[Event]: ...
-    def finish(self, exit_status: int | None, signal: int | None) -> tuple[list[Event], str]: ...
+    def feed(self, data: bytes) -> list[AnyEvent]: ...
+    def finish(self, exit_status: int | None, signal: int | None) -> tuple[list[AnyEvent], str]: ...
 
 @final
 class NativeRun:
@@ -619,7 +874,7 @@ class NativeRun:
         copies_stdout: bool,
         copies_stderr: bool,
     ) -> NativeRun: ...
-    def next_batch(self) -> list[Event | tuple[str, bytes]]: ...
+    def next_batch(self) -> list[AnyEvent | tuple[str, bytes]]: ...
     def result(self) -> tuple[str, str] | None: ...
     def page(self, name: str) -> str | None: ...
     def stop(self) -> None: ...
@@ -633,6 +888,7 @@ class Table:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
+def event_again(text: str) -> Event: ...
 def write(
     checker: Checker,
     name: str,

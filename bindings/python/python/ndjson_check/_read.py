@@ -25,7 +25,7 @@ from typing import Any, Protocol, Union, cast
 
 from . import _native, _options
 from ._errors import NdjsonCheckError
-from ._events import Event
+from ._events import AnyEvent
 
 _CHUNK = 256 * 1024
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -104,11 +104,11 @@ class Reader:
         self._native = _native.NativeReader(checker, _shown(name))
         self._summary: dict[str, Any] | None = None
 
-    def feed(self, data: _Bytes) -> list[Event]:
+    def feed(self, data: _Bytes) -> list[AnyEvent]:
         """The events that these bytes complete."""
         return self._native.feed(_bytes(data))
 
-    def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[Event]:
+    def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[AnyEvent]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`; one above 255, which Windows has, counts as 255, or as the signal that other
         systems have for it."""
@@ -258,7 +258,7 @@ def read(
     config: str | os.PathLike[str] | None = None,
     max_line_bytes: int | None = None,
     on_summary: Callable[[dict[str, Any]], object] | None = None,
-) -> Iterator[Event]:
+) -> Iterator[AnyEvent]:
     """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
     A gzip archive is unpacked.
 
@@ -269,7 +269,7 @@ def read(
                     config=config, max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
 
-    def events() -> Iterator[Event]:
+    def events() -> Iterator[AnyEvent]:
         for chunk in _chunks(source):
             yield from reader.feed(chunk)
         yield from reader.finish(exit_status=exit_status, signal=signal)
@@ -286,24 +286,24 @@ class _AsyncEvents:
         self,
         source: AsyncSource,
         reader: Reader,
-        finish: Callable[[], list[Event]],
+        finish: Callable[[], list[AnyEvent]],
         on_summary: Callable[[dict[str, Any]], object] | None,
     ) -> None:
         self._reader = reader
         self._finish = finish
         self._on_summary = on_summary
         self._unpacker = _Unpacker("-")
-        self._events: deque[Event] = deque()
+        self._events: deque[AnyEvent] = deque()
         self._is_finished = False
         # Not the lines of a StreamReader: their length has a limit.
         self._read = source.read if isinstance(source, asyncio.StreamReader) else None
         self._pieces = None if self._read else aiter(source)
         self._is_broken = False
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[AnyEvent]:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> AnyEvent:
         while not self._events:
             if self._is_finished:
                 listener, self._on_summary = self._on_summary, None
@@ -367,7 +367,7 @@ def aread(
                     max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
 
-    def finish() -> list[Event]:
+    def finish() -> list[AnyEvent]:
         return reader.finish(exit_status=exit_status, signal=signal)
 
     return _AsyncEvents(source, reader, finish, on_summary)

@@ -23,6 +23,7 @@ from typing import Any, Callable, Literal, TypedDict, TypeVar, Union, overload
 from . import _native, _options
 from ._errors import NdjsonCheckError, raise_for
 from ._events import (
+    AnyEvent,
     CallCompleted,
     CallCorrected,
     CallStarted,
@@ -34,7 +35,7 @@ from ._read import _checker, _shown
 from ._words import CallKind, EndReason, Retryable
 
 _T = TypeVar("_T")
-_Batch = list[Union[Event, tuple[str, bytes]]]
+_Batch = list[Union[AnyEvent, tuple[str, bytes]]]
 
 
 @dataclass(frozen=True)
@@ -289,13 +290,13 @@ class Run:
         self._agent = _Agent(start)
         weakref.finalize(self, self._agent.leave).atexit = False
         self._listeners = listeners
-        self._batch: Iterator[Event | tuple[str, bytes]] = iter(())
-        self._events: list[Event] = []
+        self._batch: Iterator[AnyEvent | tuple[str, bytes]] = iter(())
+        self._events: list[AnyEvent] = []
         self._end: RunEnd | None = None
         self._reading: asyncio.Task[_Batch] | None = None
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[AnyEvent, ...]:
         """The events that were read so far."""
         return tuple(self._events)
 
@@ -364,7 +365,7 @@ class Run:
                 on_stderr(b"")
         return False
 
-    def _next(self) -> Event | None:
+    def _next(self) -> AnyEvent | None:
         for item in self._batch:
             if isinstance(item, Event):
                 self._events.append(item)
@@ -391,10 +392,10 @@ class Run:
             pass
         return self.end
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[AnyEvent]:
         return self
 
-    def __next__(self) -> Event:
+    def __next__(self) -> AnyEvent:
         while (event := self._next()) is None:
             if not self._take(self._agent.next_batch()):
                 raise StopIteration
@@ -424,10 +425,10 @@ class Run:
         if cancelled is not None:
             raise cancelled
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[AnyEvent]:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> AnyEvent:
         while (event := self._next()) is None:
             if self._reading is None:
                 self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
