@@ -7,6 +7,7 @@ import { VARIABLES, WORDS, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ExitStatus, RunExit, Summary, Usage } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent, EndReason, RetryAfter, Retryable } from "./types.js";
+import { startOf, type Files, type Start } from "./windows.js";
 
 /** How long a command may take to end after SIGTERM. */
 const KILL_MS = 5_000;
@@ -142,22 +143,53 @@ function realDirectory(cwd: RunOptions["cwd"]): string | undefined {
   }
 }
 
+function onWindows(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: RunOptions["cwd"],
+): Start {
+  const fs = builtin<{ readFileSync(file: string, encoding: "latin1"): string }>("node:fs");
+  const path = builtin<{ win32: { resolve(...parts: string[]): string } }>("node:path");
+  const url = builtin<{ fileURLToPath(url: string): string }>("node:url");
+  if (fs === undefined || path === undefined || url === undefined) return { file: command, args, verbatim: false };
+  const files: Files = {
+    isFile,
+    read: (file) => fs.readFileSync(file, "latin1"),
+    resolve: (...parts) => path.win32.resolve(...parts),
+  };
+  const folder = typeof cwd === "object" ? url.fileURLToPath(cwd.href) : (cwd ?? "");
+  return startOf(command, args, env, folder, files);
+}
+
 /** Why a command does not start. */
 function notStarted(command: string, cwd: RunOptions["cwd"], cause: unknown): Error {
-  // Such as a NUL byte in an argument.
-  if (cause instanceof TypeError) return cause;
+  // Such as a NUL byte in an argument, or one that a batch file cannot get.
+  if (cause instanceof TypeError || cause instanceof NdjsonCheckError) return cause;
   const said = cause instanceof Error ? cause.message : String(cause);
   const why = cwd === undefined || isDirectory(cwd) ? said : `there is no directory ${String(cwd)}`;
   return new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause });
 }
 
-function isDirectory(path: unknown): boolean {
-  const fs = builtin<{ statSync(path: unknown): { isDirectory(): boolean } }>("node:fs");
+interface Stat {
+  isDirectory(): boolean;
+  isFile(): boolean;
+}
+
+function stat(path: unknown): Stat | undefined {
   try {
-    return fs?.statSync(path).isDirectory() ?? true;
+    return builtin<{ statSync(path: unknown): Stat }>("node:fs")?.statSync(path);
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function isDirectory(path: unknown): boolean {
+  return stat(path)?.isDirectory() ?? false;
+}
+
+function isFile(path: string): boolean {
+  return stat(path)?.isFile() ?? false;
 }
 
 function isPromise(it: unknown): it is PromiseLike<unknown> {
@@ -220,12 +252,17 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const name = command.split(/[\\/]/).at(-1) ?? command;
     this.#reader = new Reader({ name, ...check }, command, directory);
     const all = Object.entries({ ...this.#system.process.env, ...env });
+    const variables = Object.fromEntries(all.filter(([, value]) => value !== undefined));
     try {
-      this.#child = this.#system.spawn(command, args, {
+      const isWindows = this.#system.process.platform === "win32";
+      const start = isWindows ? onWindows(command, args, variables, cwd) : { file: command, args, verbatim: false };
+      this.#child = this.#system.spawn(start.file, start.args, {
         cwd,
-        env: Object.fromEntries(all.filter(([, value]) => value !== undefined)),
+        env: variables,
+        windowsHide: true,
+        windowsVerbatimArguments: start.verbatim,
         // Its own process group.
-        detached: this.#system.process.platform !== "win32",
+        detached: !isWindows,
         stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       });
     } catch (cause) {
