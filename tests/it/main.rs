@@ -81,6 +81,7 @@ mod schemastore;
 mod secret_deltas;
 mod sessions;
 mod settings;
+mod several_problems;
 mod signals;
 mod starts;
 mod stats;

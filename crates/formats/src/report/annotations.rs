@@ -191,10 +191,12 @@ impl Output for Annotations {
         let shown = causes(&self.found, &headline);
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error || over;
         let errors = alike(shown.into_iter().filter(is_error), &summary.tool_calls);
-        let says_all = errors.first().is_some_and(|it| headline.rest.ends_with(&it.message()));
+        let first = errors.first();
+        let says_all = first.is_some_and(|it| headline.rest.ends_with(&it.message()));
+        let is_said = first.is_some_and(|it| headline.rest.contains(&it.message()));
         let more = summary_text::more_reasons(summary, &headline);
         let is_one = summary.outcome == Outcome::Succeeded
-            && errors.len() == 1
+            && (errors.len() == 1 || is_said)
             && headline.reason != SEVERAL_RUNS;
         let has_headline = !(summary.passed() || is_one || says_all && more.is_empty());
         if has_headline {

@@ -1,15 +1,25 @@
 //! What is wrong with a stream, as its headline says it.
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Note, Rule, StreamSummary, ToolCall, escape::clipped,
+    CallOutcome, Diagnostic, Note, Rule, StreamSummary, ToolCall, counted, escape::clipped,
 };
 
 use super::FirstFindings;
 use super::call_names::named;
-use super::headline::{SEVERAL_RUNS, Sentence, after_colon, one_line};
+use super::headline::{NO_STREAM, SEVERAL_RUNS, Sentence, WRONG_PROFILE, after_colon, one_line};
 
+const SILENT: &str = "succeeded as far as the stream shows";
+const NOT_AS_EXPECTED: &str = "not as expected";
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
+
+/// Why a run that succeeded is to be looked at, the worst first.
+const BUT: [(Rule, &str); 4] = [
+    (Rule::DeniedCall, "succeeded, but tool calls were refused"),
+    (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
+    (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
+    (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
+];
 
 /// The run succeeded, and this is why the stream does not pass.
 pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
@@ -17,7 +27,7 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     match worst.rule {
         Rule::AllCallsRefused => ("every tool call was refused", refused(summary)),
         Rule::DeniedCall => ("tool calls were refused", refused(summary)),
-        Rule::ExpectationFailed => ("not as expected", message()),
+        Rule::ExpectationFailed => (NOT_AS_EXPECTED, broken(worst)),
         Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
             ("contradicts itself", message())
         }
@@ -50,18 +60,48 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
         return ("every tool call was refused", refused(summary));
     }
     let was_refused = summary.call_counts.rejected + summary.call_counts.denied > 0;
-    if was_refused && found.of(Rule::DeniedCall).is_some() {
-        return ("succeeded, but tool calls were refused", refused(summary));
-    }
-    let but = [
-        (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
-        (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
-        (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
-    ];
+    let is_so = |rule| found.of(rule).is_some() && (rule != Rule::DeniedCall || was_refused);
     let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
-    let plain = if is_silent { "succeeded as far as the stream shows" } else { "succeeded" };
-    let but = but.iter().find(|(rule, _)| found.of(*rule).is_some());
-    (but.map_or(plain, |(_, reason)| *reason), String::new())
+    let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule));
+    let mut rest = String::new();
+    let reason = match but.next() {
+        None if is_silent => SILENT,
+        None => "succeeded",
+        Some((worst, reason)) => {
+            if worst == Rule::DeniedCall {
+                rest += &refused(summary);
+            }
+            if is_silent {
+                rest.insert_str(0, reason.trim_start_matches("succeeded"));
+            }
+            if is_silent { SILENT } else { reason }
+        }
+    };
+    for (_, other) in but {
+        rest += &other.replacen("succeeded, but", ", and", 1);
+    }
+    (reason, rest)
+}
+
+/// What else is an error, if the headline is about this one.
+pub(super) fn and_more(
+    summary: &StreamSummary,
+    said: &Diagnostic,
+    found: &FirstFindings,
+) -> String {
+    // Of some rules the sentence has all findings.
+    let of_all = match said.rule {
+        Rule::AllCallsRefused => &[Rule::AllCallsRefused, Rule::DeniedCall][..],
+        Rule::DeniedCall => &[Rule::DeniedCall],
+        Rule::UnfinishedCall => &[Rule::UnfinishedCall],
+        _ => &[],
+    };
+    let errors = of_all.iter().filter(|rule| found.error(**rule).is_some());
+    let all: u64 = errors.filter_map(|rule| summary.rule_counts.get(rule)).sum();
+    match summary.errors.saturating_sub(all.max(1)) {
+        0 => String::new(),
+        more => format!(", and {}", counted(more, "more error")),
+    }
 }
 
 pub(super) fn refused(summary: &StreamSummary) -> String {
@@ -70,6 +110,20 @@ pub(super) fn refused(summary: &StreamSummary) -> String {
     let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));
     let colon = if names.is_empty() { "" } else { ": " };
     format!(" ({refused} of {}{colon}{names})", counts.total)
+}
+
+/// What a run did that did not succeed, and must not.
+pub(super) fn forbidden(reason: &str, found: &FirstFindings) -> String {
+    let is_of_run = ![NOT_AS_EXPECTED, WRONG_PROFILE, NO_STREAM].contains(&reason);
+    let found = found.error(Rule::ExpectationFailed).filter(|_| is_of_run);
+    found.map_or_else(String::new, |it| format!("; {NOT_AS_EXPECTED}{}", broken(it)))
+}
+
+/// An expectation that is not met, with what the call did that it is about.
+fn broken(found: &Diagnostic) -> String {
+    let detail = found.detail.as_deref().map(one_line).unwrap_or_default();
+    let detail = after_colon(&clipped(&detail, CALL_BYTES_MAX));
+    after_colon(&found.message) + &detail
 }
 
 /// The first of these calls by what they do.

@@ -7,7 +7,7 @@ use ndjson_check_core::{
 };
 
 use super::call_names::noted;
-use super::defect_words::{calls, defect, in_line, refused, success};
+use super::defect_words::{and_more, calls, defect, forbidden, in_line, refused, success};
 use super::end_words::{of_shell, signal, words};
 use super::{FirstFindings, duration};
 
@@ -30,6 +30,7 @@ pub struct Headline {
 }
 
 pub(super) const WRONG_PROFILE: &str = "the wrong profile";
+pub(super) const NO_STREAM: &str = "not an agent's stream";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 const BEFORE_EVENTS: &str = "failed before its first event";
@@ -40,7 +41,10 @@ pub(super) type Sentence = (&'static str, String);
 impl Headline {
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
-        let (reason, rest) = sentence(summary, found);
+        let (reason, mut rest) = sentence(summary, found);
+        if summary.outcome != Outcome::Succeeded {
+            rest += &forbidden(reason, found);
+        }
         let has_warnings = summary.warnings > 0;
         if summary.was_tried_again() {
             let rest = after_colon(&format!("{reason}{rest}"));
@@ -107,21 +111,25 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     if let Some(other) = found.error(Rule::NotNdjson) {
         let what = other.message.split(", not NDJSON").next().unwrap_or_default();
-        return ("not an agent's stream", after_colon(what));
+        return (NO_STREAM, after_colon(what));
     }
     if summary.outcome == Outcome::TimedOut {
         let limit = summary.notes.iter().find(|note| matches!(note, Note::TimedOut(_)));
         return ("timed out", limit.map_or(String::new(), |note| after_colon(&note.to_string())));
     }
     if let Some(limit) = found.error(Rule::LimitExceeded) {
-        return ("over the limit", after_colon(&limit.message));
+        let more = and_more(summary, limit, found);
+        return ("over the limit", after_colon(&limit.message) + &more);
     }
     if let Some(signal) = by_signal(summary) {
         return signal;
     }
     match summary.outcome {
         Outcome::Succeeded => match found.worst() {
-            Some(worst) => defect(summary, worst),
+            Some(worst) => match defect(summary, worst) {
+                (SEVERAL_RUNS, rest) => (SEVERAL_RUNS, rest),
+                (reason, rest) => (reason, rest + &and_more(summary, worst, found)),
+            },
             // Reports show a limited number of each rule.
             None if summary.errors > 0 => {
                 ("the stream is broken", after_colon(&counted(summary.errors, "error")))

@@ -120,6 +120,15 @@ impl Expected {
         }
     }
 
+    /// Whether it is about what the run may not do.
+    fn forbids(&self) -> bool {
+        match &self.question {
+            Question::Writes(_) => true,
+            Question::Calls(pattern) => pattern.forbids(),
+            Question::Answer(_) | Question::Start(_) => false,
+        }
+    }
+
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.question {
             // The changes that a result shows, too.
@@ -181,11 +190,14 @@ impl<'c> ExpectCheck<'c> {
     pub(crate) fn new(expected: &'c [Expected]) -> Self {
         let needs_answer = expected.iter().any(|it| matches!(it.question, Question::Answer(_)));
         let patterns = || expected.iter().filter_map(Expected::calls);
+        let mut all: Vec<_> = expected.iter().map(|it| (it, Tallies::default())).collect();
+        // What the run must not do comes first.
+        all.sort_by_key(|(expected, _)| !expected.forbids());
         Self {
             clock: 0,
             kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
             compares_paths: patterns().any(CallPattern::compares_paths),
-            expected: expected.iter().map(|it| (it, Tallies::default())).collect(),
+            expected: all,
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
             ended: VecDeque::new(),

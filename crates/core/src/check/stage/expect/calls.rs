@@ -276,6 +276,10 @@ impl CallPattern {
         self.prints.is_some() || self.prints_not.is_some() || self.prints_nothing.is_some()
     }
 
+    pub(super) fn forbids(&self) -> bool {
+        self.calls.at_most.is_some()
+    }
+
     pub(super) fn compares_paths(&self) -> bool {
         self.calls.requires.is_some()
     }

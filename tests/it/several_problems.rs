@@ -1,0 +1,89 @@
+//! Where a run has several problems, the sentence says the most harmful one, and that there are
+//! others.
+
+use serde_json::Value;
+
+use crate::streams::{root, run_on, text};
+
+/// What the check of a fixture writes. The configuration is that of `config`.
+fn check(config: &str, flags: &[&str], stream: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ndjson-check.toml");
+    std::fs::write(&path, config).unwrap();
+    let place = path.to_str().unwrap();
+    let output = run_on(&[&["--config", place], flags].concat(), stream);
+    text(&output.stdout).replace(place, "C")
+}
+
+fn headline(config: &str, flags: &[&str], stream: &[u8]) -> String {
+    let report = check(config, &[flags, &["--report", "json"]].concat(), stream);
+    let mut lines = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let stream = lines.find(|line| line["type"] == "stream").unwrap();
+    stream["headline"].as_str().unwrap().to_owned()
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    std::fs::read(root().join("fixtures").join(name)).unwrap()
+}
+
+const HARMLESS_FIRST: &str = "[expect]\n\
+    answer = { matches = \"DONE$\" }\n\
+    writes = { never = [\"src/**\"] }\n\
+    calls = [{ kind = \"read\", at-least = 5 }]\n";
+
+const WROTE: &str = "1 call writes a file that matches a glob of `never` (C:3:20)";
+
+#[test]
+fn what_must_not_happen_comes_first_and_names_the_file() {
+    let good = fixture("agents/cursor/plain.ndjson");
+    let says = format!("not as expected: {WROTE}: src/cart.js, and 2 more errors");
+    assert_eq!(headline(HARMLESS_FIRST, &[], &good), says);
+    for report in ["human", "markdown", "sarif", "github"] {
+        let report = check(HARMLESS_FIRST, &["--report", report], &good);
+        let [forbidden, answer] = [WROTE, "does not match"].map(|it| report.find(it));
+        assert!(forbidden.is_some() && forbidden < answer, "{report}");
+        let redacted = check(HARMLESS_FIRST, &["--redact", "content"], &good);
+        assert!(!redacted.contains("cart.js"), "{redacted}");
+    }
+}
+
+#[test]
+fn the_file_is_named_though_the_run_failed() {
+    let good = text(&fixture("agents/cursor/plain.ndjson"));
+    let failed = good.replace("\"is_error\":false", "\"is_error\":true");
+    let says = headline(HARMLESS_FIRST, &[], failed.as_bytes());
+    assert!(says.starts_with("failed: "), "{says}");
+    assert!(says.ends_with(&format!("; not as expected: {WROTE}: src/cart.js")), "{says}");
+}
+
+#[test]
+fn other_limits_and_other_errors_are_counted() {
+    let good = fixture("agents/cursor/plain.ndjson");
+    let says = headline("", &["--max-calls", "1", "--max-tokens", "5"], &good);
+    assert!(says.starts_with("over the limit: the run used"), "{says}");
+    assert!(says.ends_with("the limit is 5, and 1 more error"), "{says}");
+    let open = fixture("rules/unfinished-call/two-of-three-open.ndjson");
+    let answer = "[expect]\nanswer = { matches = \"DONE$\" }\n";
+    let says = headline(answer, &[], &open);
+    assert!(says.starts_with("not as expected: the answer does not match"), "{says}");
+    assert!(says.ends_with(", and 2 more errors"), "{says}");
+    assert_eq!(headline("", &[], &open), "a tool call never ended: df -h, uptime");
+}
+
+/// Goal: a run that succeeded says all that a reader should look at, a refused call first.
+#[test]
+fn a_run_that_succeeded_has_all_its_reservations() {
+    let refused = text(&fixture("agents/claude/permission-rule.ndjson"));
+    let end = refused.lines().last().unwrap();
+    let answer = serde_json::from_str::<Value>(end).unwrap()["result"].to_string();
+    let spoken = format!("\"text\":{answer}");
+    let silent = refused.replace(&answer, "\"\"");
+    assert!(!silent.contains(&spoken), "{silent}");
+    let but = "tool calls were refused (1 of 2: git push)";
+    let says = headline("", &[], silent.as_bytes());
+    assert_eq!(says, format!("succeeded, but {but}, and the answer is empty"));
+    let says = headline("", &["--strict"], silent.as_bytes());
+    assert_eq!(says, format!("{but}, and 1 more error"));
+    let says = headline("", &[], &fixture("agents/vibe/failed.ndjson"));
+    assert_eq!(says, "succeeded as far as the stream shows, but the answer is empty");
+}
