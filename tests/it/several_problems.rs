@@ -87,3 +87,29 @@ fn a_run_that_succeeded_has_all_its_reservations() {
     let says = headline("", &[], &fixture("agents/vibe/failed.ndjson"));
     assert_eq!(says, "succeeded as far as the stream shows, but the answer is empty");
 }
+
+/// Goal: two runs in one file have one answer, whether the first one failed or not.
+/// Method: pairs of fixtures of agents whose streams start with their session's id.
+#[test]
+fn two_runs_in_one_stream_have_one_answer() {
+    for (first, second) in [
+        ("amp/failed-run", "amp/plain"),
+        ("amp/plain", "amp/failed-command"),
+        ("antigravity/failed-model", "antigravity/good"),
+        ("claude/plain", "claude/failed-run"),
+        ("command-code/failed-early", "command-code/good-after-update"),
+        ("jan/failed-early", "jan/good"),
+        ("junie/failed-run", "junie/good"),
+        ("kiro/failed-engine", "kiro/good"),
+        ("pi/good", "pi/failed-exit-0"),
+        ("qwen/plain", "qwen/failed-run"),
+        ("zero/failed-early", "zero/good"),
+    ] {
+        let stream = [first, second].map(|name| fixture(&format!("agents/{name}.ndjson"))).concat();
+        let says = headline("", &[], &stream);
+        let expected = "more than one run: `--sessions many` judges each on its own";
+        assert_eq!(says, expected, "{first} {second}");
+        let report = text(&run_on(&[], &stream).stdout);
+        assert!(!report.contains(" follows the terminal event"), "{report}");
+    }
+}

@@ -4,6 +4,7 @@ use ndjson_check_core::{Diagnostic, Rule, ToolCall, counted};
 
 use super::Headline;
 use super::call_names::{called, line_text, noted};
+use super::first_findings::may_be_of_next_run;
 use super::headline::{PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
 
 /// Lines that are named for one message.
@@ -23,7 +24,7 @@ pub(super) fn is_cause(found: &Diagnostic, headline: &Headline) -> bool {
     match headline.reason {
         // The profile of another agent finds much that is right.
         WRONG_PROFILE => found.rule == Rule::WrongProfile,
-        SEVERAL_RUNS => found.rule != Rule::EventAfterTerminal || found.note.is_some(),
+        SEVERAL_RUNS => !may_be_of_next_run(found) || found.note.is_some(),
         PLAIN_TEXT => found.rule != Rule::EmptyStream,
         _ => true,
     }

@@ -6,7 +6,7 @@ use ndjson_check_core::{
 
 use super::FirstFindings;
 use super::call_names::named;
-use super::headline::{NO_STREAM, SEVERAL_RUNS, Sentence, WRONG_PROFILE, after_colon, one_line};
+use super::headline::{NO_STREAM, Sentence, WRONG_PROFILE, after_colon, one_line};
 
 const SILENT: &str = "succeeded as far as the stream shows";
 const NOT_AS_EXPECTED: &str = "not as expected";
@@ -43,11 +43,6 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => ("cut short", message()),
-        Rule::EventAfterTerminal | Rule::SessionIdChanged | Rule::DuplicateSessionStart
-            if worst.note.is_some() =>
-        {
-            (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"))
-        }
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
             ("the profile does not know all of it", in_line(worst, summary))
         }

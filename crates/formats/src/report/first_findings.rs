@@ -14,7 +14,10 @@ impl FirstFindings {
 
     /// Something was found in the stream.
     pub fn add(&mut self, found: &Diagnostic) {
-        if self.0.iter().all(|known| known.rule != found.rule) {
+        let is_news = |known: &Diagnostic| {
+            known.rule != found.rule || known.note.is_none() && is_next_run(found)
+        };
+        if self.0.iter().all(is_news) {
             self.0.push(found.clone());
         }
     }
@@ -27,6 +30,11 @@ impl FirstFindings {
         self.of(rule).filter(|found| found.severity == Severity::Error)
     }
 
+    /// Whether the stream has more than one run.
+    pub(super) fn has_next_run(&self) -> bool {
+        self.0.iter().any(|found| found.severity == Severity::Error && is_next_run(found))
+    }
+
     /// The error that says most about the run; the order of the rules decides between the others.
     pub(super) fn worst(&self) -> Option<&Diagnostic> {
         let errors = self.0.iter().filter(|found| found.severity == Severity::Error);
@@ -35,6 +43,17 @@ impl FirstFindings {
             (place.unwrap_or(TELLING.len()), found.rule)
         })
     }
+}
+
+/// Whether a finding shows what a second run in a stream leads to.
+pub(super) fn may_be_of_next_run(found: &Diagnostic) -> bool {
+    let rules = [Rule::EventAfterTerminal, Rule::SessionIdChanged, Rule::DuplicateSessionStart];
+    rules.contains(&found.rule)
+}
+
+/// Whether a finding is where the next run begins: its note says so.
+fn is_next_run(found: &Diagnostic) -> bool {
+    may_be_of_next_run(found) && found.note.is_some()
 }
 
 /// Rules about the work, the most telling first. All others are about the stream.

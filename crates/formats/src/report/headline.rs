@@ -113,6 +113,9 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         let what = other.message.split(", not NDJSON").next().unwrap_or_default();
         return (NO_STREAM, after_colon(what));
     }
+    if found.has_next_run() {
+        return (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"));
+    }
     if summary.outcome == Outcome::TimedOut {
         let limit = summary.notes.iter().find(|note| matches!(note, Note::TimedOut(_)));
         return ("timed out", limit.map_or(String::new(), |note| after_colon(&note.to_string())));
@@ -126,10 +129,10 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     match summary.outcome {
         Outcome::Succeeded => match found.worst() {
-            Some(worst) => match defect(summary, worst) {
-                (SEVERAL_RUNS, rest) => (SEVERAL_RUNS, rest),
-                (reason, rest) => (reason, rest + &and_more(summary, worst, found)),
-            },
+            Some(worst) => {
+                let (reason, rest) = defect(summary, worst);
+                (reason, rest + &and_more(summary, worst, found))
+            }
             // Reports show a limited number of each rule.
             None if summary.errors > 0 => {
                 ("the stream is broken", after_colon(&counted(summary.errors, "error")))
