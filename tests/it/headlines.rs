@@ -39,7 +39,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "",
         "rules/unfinished-call/two-of-three-open.ndjson",
-        "a tool call never ended: df -h, uptime",
+        "tool calls never ended (2 of 3: df -h, uptime)",
     ),
     ("", "agents/codex/command-goes-on.ndjson", "succeeded, but background work was lost"),
     (

@@ -67,7 +67,7 @@ fn other_limits_and_other_errors_are_counted() {
     let says = headline(answer, &[], &open);
     assert!(says.starts_with("not as expected: the answer does not match"), "{says}");
     assert!(says.ends_with(", and 2 more errors"), "{says}");
-    assert_eq!(headline("", &[], &open), "a tool call never ended: df -h, uptime");
+    assert_eq!(headline("", &[], &open), "tool calls never ended (2 of 3: df -h, uptime)");
 }
 
 /// Goal: a run that succeeded says all that a reader should look at, a refused call first.
@@ -112,4 +112,29 @@ fn two_runs_in_one_stream_have_one_answer() {
         let report = text(&run_on(&[], &stream).stdout);
         assert!(!report.contains(" follows the terminal event"), "{report}");
     }
+}
+
+/// Goal: what stands in a group, below its reason, can be read without it.
+#[test]
+fn the_rest_of_a_sentence_can_stand_alone() {
+    let files = ["pi/no-answer", "junie/no-answer", "qwen/error-after-text"];
+    let files = files.map(|it| root().join(format!("fixtures/agents/{it}.ndjson")));
+    let files: Vec<&str> = files.iter().map(|it| it.to_str().unwrap()).collect();
+    let report = text(&run_on(&files, b"").stdout);
+    for line in [
+        "3 × failed\n",
+        "pi/no-answer.ndjson  line 7 says so, but gives no known reason\n",
+        "junie/no-answer.ndjson  line 3 says so, but gives no known reason\n",
+        "qwen/error-after-text.ndjson  see the error in line 2\n",
+        "3 streams: 3 × failed · ",
+    ] {
+        assert!(report.contains(line), "{line}: {report}");
+    }
+}
+
+#[test]
+fn calls_that_do_the_same_are_named_once() {
+    let open = text(&fixture("rules/unfinished-call/two-of-three-open.ndjson"));
+    let says = headline("", &[], open.replace("uptime", "df -h").as_bytes());
+    assert_eq!(says, "tool calls never ended (2 of 3: df -h)");
 }

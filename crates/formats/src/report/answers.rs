@@ -24,16 +24,17 @@ impl Answers {
         }
     }
 
-    /// One sentence about all streams, the most frequent reason first: `3 streams: 1 passed, 2 cut
-    /// short`.
+    /// One sentence about all streams, the most frequent reason first: `3 streams: 2 × cut short, 1
+    /// passed`.
     pub fn text(&self, totals: &RunTotals) -> String {
         let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
         reasons.sort_by_key(|(_, count)| Reverse(*count));
-        let passed = [("passed", self.passed)].into_iter();
-        let all = passed.chain(reasons).chain([("not checked", totals.not_checked)]);
-        let shown = all.filter(|(_, count)| *count > 0);
-        let shown: Vec<String> = shown.map(|(reason, count)| format!("{count} {reason}")).collect();
+        let reasons = reasons.into_iter().map(|(reason, count)| format!("{count} × {reason}"));
+        let others = [("not checked", totals.not_checked), ("passed", self.passed)];
+        let others = others.into_iter().filter(|(_, count)| *count > 0);
+        let others = others.map(|(what, count)| format!("{count} {what}"));
+        let all: Vec<String> = reasons.chain(others).collect();
         let streams = counted(totals.streams + totals.not_checked, "stream");
-        format!("{streams}: {}", shown.join(", "))
+        format!("{streams}: {}", all.join(", "))
     }
 }

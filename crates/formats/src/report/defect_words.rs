@@ -33,7 +33,13 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         }
         Rule::UnfinishedCall => {
             let open = calls(summary, |call| call.outcome.is_none());
-            ("a tool call never ended", after_colon(&open))
+            let counts = &summary.call_counts;
+            match counts.unfinished {
+                0 | 1 => ("a tool call never ended", after_colon(&open)),
+                count => {
+                    ("tool calls never ended", format!(" ({count} of {}: {open})", counts.total))
+                }
+            }
         }
         Rule::BackgroundWorkLost => ("background work was lost", message()),
         Rule::EmptyAnswer => ("the answer is empty", String::new()),
@@ -121,17 +127,22 @@ fn broken(found: &Diagnostic) -> String {
     after_colon(&found.message) + &detail
 }
 
-/// The first of these calls by what they do.
+/// The first of these calls by what they do, those that do the same once.
 pub(super) fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> bool) -> String {
-    let meant: Vec<&ToolCall> = summary.tool_calls.iter().filter(|call| is_meant(call)).collect();
-    let first = meant.iter().take(CALLS_NAMED_MAX).map(|call| {
+    let mut names: Vec<String> = Vec::new();
+    let mut more = 0;
+    for call in summary.tool_calls.iter().filter(|call| is_meant(call)) {
         let tool = call.tool.as_deref().unwrap_or(&call.id);
         let name = if call.detail.is_empty() { tool } else { &call.detail };
-        clipped(&one_line(name), CALL_BYTES_MAX).into_owned()
-    });
-    let mut names: Vec<String> = first.collect();
-    if meant.len() > names.len() {
-        names.push(format!("{} more", meant.len() - names.len()));
+        let name = clipped(&one_line(name), CALL_BYTES_MAX).into_owned();
+        match () {
+            () if names.contains(&name) => {}
+            () if names.len() < CALLS_NAMED_MAX => names.push(name),
+            () => more += 1,
+        }
+    }
+    if more > 0 {
+        names.push(format!("{more} more"));
     }
     names.join(", ")
 }

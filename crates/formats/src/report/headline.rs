@@ -60,7 +60,8 @@ impl Headline {
     /// The rest, where it does not follow the reason.
     pub fn detail(&self) -> &str {
         let in_brackets = self.rest.strip_prefix(" (").and_then(|it| it.strip_suffix(')'));
-        let after = || [": ", ", ", " "].into_iter().find_map(|it| self.rest.strip_prefix(it));
+        let after =
+            || [": ", ", and ", ", ", " "].into_iter().find_map(|it| self.rest.strip_prefix(it));
         in_brackets.or_else(after).unwrap_or(&self.rest)
     }
 
@@ -210,8 +211,8 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
             FailureSource::LastEvent => {
                 format!(": the stream ends at line {line}, before an answer")
             }
-            FailureSource::Error => format!(", because of the error in line {line}"),
-            _ => format!(", and line {line} gives no known reason"),
+            FailureSource::Error => format!(": see the error in line {line}"),
+            _ => format!(": line {line} says so, but gives no known reason"),
         }),
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
