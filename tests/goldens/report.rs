@@ -191,6 +191,7 @@ fn json_reports_say_what_human_ones_say() {
                         let message = note["message"].as_str().unwrap();
                         let what = message.trim_start_matches("the exit status means: ");
                         let is_told = head.contains(what)
+                            || head.starts_with('✗') && what == "the run failed"
                             || body.iter().any(|line| line.contains(what))
                             || ["outcome-unknown", "failure-reported"]
                                 .contains(&note["note"].as_str().unwrap());

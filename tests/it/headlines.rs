@@ -34,7 +34,23 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "",
         "agents/claude/schema-violation.ndjson",
-        "the stream is broken: line 2: /message/content/0: \"id\" is a required property",
+        "the stream is broken: line 2: the event has no `message.content.0.id`",
+    ),
+    (
+        "",
+        "rules/delta-mismatch/white-space-cut.ndjson",
+        "the stream is broken: line 6: the pieces before do not add up to this text",
+    ),
+    (
+        "",
+        "rules/final-text-mismatch/lost-event.ndjson",
+        "the stream is broken: line 6: the final text is not the text before it",
+    ),
+    (
+        "--strict",
+        "rules/unknown-event/new-subtype.ndjson",
+        "something in it is unknown: line 3: the profile does not know the event \
+         `system/editor_state`",
     ),
     (
         "",

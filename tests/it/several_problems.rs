@@ -138,3 +138,12 @@ fn calls_that_do_the_same_are_named_once() {
     let says = headline("", &[], open.replace("uptime", "df -h").as_bytes());
     assert_eq!(says, "tool calls never ended (2 of 3: df -h)");
 }
+
+/// Goal: what the sentence says already is no note.
+#[test]
+fn a_failed_run_is_not_said_to_have_failed_twice() {
+    let roo = fixture("agents/roo/failed-request.ndjson");
+    let report = text(&run_on(&["--exit-status", "1"], &roo).stdout);
+    assert!(report.starts_with("✗ failed: "), "{report}");
+    assert!(!report.contains("the run failed"), "{report}");
+}

@@ -7,6 +7,7 @@ use ndjson_check_core::{
 use super::FirstFindings;
 use super::call_names::named;
 use super::headline::{NO_STREAM, Sentence, WRONG_PROFILE, after_colon, one_line};
+use super::plain_words::in_plain_words;
 
 const SILENT: &str = "succeeded as far as the stream shows";
 const NOT_AS_EXPECTED: &str = "not as expected";
@@ -50,7 +51,7 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => ("cut short", message()),
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
-            ("the profile does not know all of it", in_line(worst, summary))
+            ("something in it is unknown", in_line(worst, summary))
         }
         _ => ("the stream is broken", in_line(worst, summary)),
     }
@@ -149,8 +150,6 @@ pub(super) fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> boo
 
 pub(super) fn in_line(found: &Diagnostic, summary: &StreamSummary) -> String {
     let line = found.line.map_or(String::new(), |line| format!("line {line}: "));
-    let place = found.location.as_ref().filter(|location| !location.instance.is_empty());
-    let place = place.map_or(String::new(), |location| format!("{}: ", location.instance));
-    let message = named(found, &summary.tool_calls);
-    after_colon(&format!("{line}{place}{message}"))
+    let message = in_plain_words(found, named(found, &summary.tool_calls));
+    after_colon(&format!("{line}{message}"))
 }

@@ -9,6 +9,7 @@ use ndjson_check_core::{
 use super::call_names::noted;
 use super::defect_words::{and_more, calls, defect, forbidden, in_line, refused, success};
 use super::end_words::{of_shell, signal, words};
+use super::summary_text::FAILED;
 use super::{FirstFindings, duration};
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
@@ -184,7 +185,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let status = summary.exit_status.filter(|it| !it.is_success());
     let meaning = summary.notes.iter().find_map(|note| match note {
-        Note::ExitStatusMeaning(meaning) if meaning != "the run failed" => Some(meaning.clone()),
+        Note::ExitStatusMeaning(meaning) if meaning != FAILED => Some(meaning.clone()),
         _ => None,
     });
     let counts = &summary.call_counts;

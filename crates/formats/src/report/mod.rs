@@ -21,6 +21,7 @@ mod markdown_sections;
 mod markdown_stats;
 mod markdown_text;
 mod merge;
+mod plain_words;
 mod quoted;
 mod sarif;
 mod stats;

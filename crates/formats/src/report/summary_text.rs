@@ -11,6 +11,9 @@ use super::{Headline, RunTotals, duration};
 /// Longest name of an agent or a model, in bytes.
 const NAME_BYTES_MAX: usize = 60;
 
+/// What exit statuses mean that say nothing else.
+pub(super) const FAILED: &str = "the run failed";
+
 /// The outcome of a stream, with the reason for one that is not a success.
 pub(crate) fn outcome(summary: &StreamSummary) -> String {
     let reason = match (summary.outcome, summary.facts.reason) {
@@ -34,7 +37,8 @@ pub(super) fn reasons(summary: &StreamSummary, headline: &Headline) -> Vec<Strin
     let status = summary.exit_status.filter(|_| summary.outcome != Outcome::TimedOut);
     reasons.extend(status.filter(|status| !status.is_success()).map(|it| it.to_string()));
     let explains = |note: &&Note| match note {
-        Note::TimedOut(_) | Note::CutShort { .. } | Note::ExitStatusMeaning(_) => true,
+        Note::TimedOut(_) | Note::CutShort { .. } => true,
+        Note::ExitStatusMeaning(meaning) => meaning != FAILED,
         Note::FailureReported { .. } => summary.facts.error_text.is_none(),
         _ => false,
     };
@@ -111,7 +115,8 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
     match note {
         _ if misleads(note, headline) => false,
         Note::OutcomeUnknown => headline.passed,
-        // A finding says the same.
+        // A finding, or the sentence, says the same.
+        Note::ExitStatusMeaning(meaning) if meaning == FAILED => headline.passed,
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
         Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
         Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,
