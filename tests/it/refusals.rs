@@ -189,3 +189,23 @@ fn the_end_of_background_work_counts_for_expectations() {
         assert!(report.contains("2 calls (1 failed, 1 rejected)"), "{form}: {report}");
     }
 }
+
+/// Goal: no flag is named that allows tools, if the agent only asked a question.
+/// Method: a stream with a refused question and other calls, without and with the other calls.
+#[test]
+fn a_refused_question_needs_another_prompt() {
+    let stream = std::fs::read(root().join("fixtures/agents/cursor/tools-plan.ndjson")).unwrap();
+    let stream = text(&stream);
+    let is_kept = |line: &&str| {
+        line.contains("askQuestion")
+            || !line.contains("\"tool_call\"") && !line.contains("_query\"")
+    };
+    let asked: String = stream.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+    let (_, report) = printed(&[], asked.as_bytes());
+    assert!(report.contains("error[all-calls-refused]"), "{report}");
+    assert!(report.contains("nobody could answer: say more in the prompt"), "{report}");
+    assert!(!report.contains("--force"), "{report}");
+    let refused = root().join("fixtures/rules/all-calls-refused/all-of-them.ndjson");
+    let (_, report) = printed(&[refused.to_str().unwrap()], b"");
+    assert!(report.contains("`--force` allows tools"), "{report}");
+}

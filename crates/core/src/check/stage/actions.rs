@@ -47,6 +47,8 @@ pub(crate) struct ActionTable<'p> {
     files: Vec<String>,
     known_files: HashSet<String>,
     commands: CommandCounts,
+    /// Calls that ended and asked the user.
+    pub(crate) questions: u64,
     may_have_written: bool,
     has_overflowed: bool,
 }
@@ -76,6 +78,7 @@ impl<'p> ActionTable<'p> {
             files: Vec::new(),
             known_files: HashSet::new(),
             commands: CommandCounts::default(),
+            questions: 0,
             may_have_written: false,
             has_overflowed: false,
         }
@@ -230,6 +233,7 @@ impl<'p> ActionTable<'p> {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
+        self.questions += u64::from(action.kind == CallKind::Question);
         // A call that failed may have done a part of its work.
         let was_refused = matches!(outcome, CallOutcome::Rejected | CallOutcome::Denied);
         self.may_have_written |= !was_refused && !action.kind.only_reads();

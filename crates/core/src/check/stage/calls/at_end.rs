@@ -133,7 +133,12 @@ impl<'p> CallTable<'p> {
         let calls = if total == 1 { "its tool call was" } else { "all its tool calls were" };
         let message = format!("the run succeeded although {calls} refused");
         let diagnostic = Diagnostic::new(Rule::AllCallsRefused, message);
+        // No flag answers a question.
+        let only_asked = self.actions.questions == total;
         Some(match &self.rules.allow_with {
+            _ if only_asked => {
+                diagnostic.note("it only asked, and nobody could answer: say more in the prompt")
+            }
             Some(flag) => {
                 diagnostic.note(format!("{flag} allows tools, unless a hook or a rule denies them"))
             }
