@@ -93,6 +93,14 @@ impl fmt::Display for CliError {
 }
 
 impl CliError {
+    /// The part of the text that says what to do, if it is the same for many inputs.
+    pub(crate) fn advice(&self) -> &'static str {
+        match self {
+            Self::Check(error) | Self::CommandFailed(error, _) => hint(error),
+            Self::Usage(_) | Self::Output { .. } | Self::Start { .. } => "",
+        }
+    }
+
     fn text(&self) -> String {
         match self {
             Self::Usage(message) => message.clone(),

@@ -47,6 +47,8 @@ pub(super) struct Outputs {
     totals: RunTotals,
     /// Errors and warnings of the open stream.
     open: (u64, u64),
+    /// The advice that errors gave.
+    advice: Vec<&'static str>,
     /// How many inputs may be unreadable, and how many were.
     unreadable: u64,
     unread: u64,
@@ -109,6 +111,7 @@ impl Outputs {
             totals: RunTotals::default(),
             open: (0, 0),
             unreadable: cli.unreadable,
+            advice: Vec::new(),
             unread: 0,
         })
     }
@@ -157,7 +160,12 @@ impl Outputs {
         self.totals.errors += errors;
         self.totals.warnings += warnings;
         self.unread += u64::from(error.is_about_reading());
-        self.error(&error.to_string());
+        let (message, advice) = (error.to_string(), error.advice());
+        if self.advice.contains(&advice) {
+            return self.error(&message.replacen(advice, "", 1));
+        }
+        self.advice.push(advice);
+        self.error(&message);
     }
 
     fn error(&mut self, message: &str) {

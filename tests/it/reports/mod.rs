@@ -3,6 +3,7 @@
 mod baseline;
 mod follow_ups;
 mod github;
+mod grouped;
 mod html;
 mod index;
 mod junit;

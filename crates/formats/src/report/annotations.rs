@@ -3,11 +3,12 @@
 //! The runner shows ten of each level for a step; the tenth here says how many more there are. They
 //! come at the end, when that is known.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Outcome, Severity, StreamStart, StreamSummary, ToolCall,
+    Diagnostic, Error, Outcome, Rule, Severity, StreamStart, StreamSummary, ToolCall,
     escape::{clipped, visible},
 };
 
@@ -27,6 +28,8 @@ const ANNOTATION_BYTES_MAX: usize = 4_000;
 
 const ANNOTATION_REASON_BYTES_MAX: usize = 1_000;
 
+const NOT_CHECKED: &str = "not checked";
+
 /// Writes the annotations.
 pub struct Annotations {
     file_of: FileOf,
@@ -40,19 +43,25 @@ pub struct Annotations {
     warnings: LevelCommands,
 }
 
-/// Each stream's first annotation comes before the others, so that no stream hides another.
+/// One annotation of each reason comes first, then one of each stream, so that none hides another.
 struct LevelCommands {
     command: &'static str,
-    first: Vec<String>,
-    others: Vec<String>,
+    reasons: BTreeSet<&'static str>,
+    /// By how early they come.
+    kept: [Vec<String>; 3],
     omitted: u64,
 }
+
+/// Whether a stream has no annotation yet, and then why it did not pass.
+type FirstOf = Option<&'static str>;
 
 impl Annotations {
     /// Writes commands to the log of a workflow.
     pub fn new(file_of: FileOf) -> Self {
-        let level =
-            |command| LevelCommands { command, first: Vec::new(), others: Vec::new(), omitted: 0 };
+        let level = |command| {
+            let (reasons, kept) = (BTreeSet::new(), <_>::default());
+            LevelCommands { command, reasons, kept, omitted: 0 }
+        };
         Self {
             file_of,
             stream: String::new(),
@@ -72,14 +81,14 @@ impl Annotations {
         self
     }
 
-    /// Annotations for the findings of the stream, alike ones as one. `is_first` says whether the
-    /// stream has no annotation yet. Those that are counted and were not observed are left out.
+    /// Annotations for the findings of the stream, alike ones as one. Those that are counted and
+    /// were not observed are left out.
     fn close(
         &mut self,
         calls: &[ToolCall],
         counts: SeverityCounts,
         headline: Option<&Headline>,
-        mut is_first: bool,
+        mut first: FirstOf,
     ) {
         let mut seen = SeverityCounts::default();
         let found = std::mem::take(&mut self.found);
@@ -98,15 +107,20 @@ impl Annotations {
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };
-            let message = format!("{lines}{}{note}", it.message());
+            let said = match headline {
+                // The sentence names the calls.
+                Some(headline) if it.first.rule == Rule::AllCallsRefused => headline.text(),
+                _ => it.message(),
+            };
+            let message = format!("{lines}{said}{note}");
             let place = self.place(it.first.line);
             let level = match it.first.severity {
                 Severity::Error => &mut self.errors,
                 Severity::Warning => &mut self.warnings,
             };
             let is_of_error = it.first.severity == Severity::Error || counts.errors == 0;
-            let takes_first = is_of_error && std::mem::take(&mut is_first);
-            level.add(takes_first, place, it.first.rule.name(), &message);
+            let first = if is_of_error { first.take() } else { None };
+            level.add(first, place, it.first.rule.name(), &message);
         }
         let unseen = counts.without(seen);
         self.errors.omitted += unseen.errors;
@@ -130,12 +144,17 @@ impl Annotations {
 impl LevelCommands {
     fn add(
         &mut self,
-        is_first: bool,
+        first: FirstOf,
         (properties, place): (String, String),
         title: &str,
         message: &str,
     ) {
-        let kept = if is_first { &mut self.first } else { &mut self.others };
+        let tier = match first {
+            Some(reason) if self.reasons.insert(reason) => 0,
+            Some(_) => 1,
+            None => 2,
+        };
+        let kept = &mut self.kept[tier];
         if kept.len() == ANNOTATIONS_MAX {
             self.omitted += 1;
             return;
@@ -145,15 +164,9 @@ impl LevelCommands {
     }
 
     fn text(&self) -> String {
-        let shown: Vec<&str> = self
-            .first
-            .iter()
-            .chain(&self.others)
-            .map(String::as_str)
-            .take(ANNOTATIONS_MAX)
-            .collect();
-        let kept = self.first.len() + self.others.len();
-        let omitted = self.omitted + (kept - shown.len()) as u64;
+        let kept: Vec<&str> = self.kept.iter().flatten().map(String::as_str).collect();
+        let shown = &kept[..kept.len().min(ANNOTATIONS_MAX)];
+        let omitted = self.omitted + (kept.len() - shown.len()) as u64;
         let mut text = shown.concat();
         if omitted > 0 {
             let command = self.command;
@@ -206,14 +219,15 @@ impl Output for Annotations {
             let message: Vec<String> = [headline.text()].into_iter().chain(more).collect();
             let place = self.place(None);
             let level = if over { &mut self.warnings } else { &mut self.errors };
-            level.add(true, place, headline.reason, &message.join("; "));
+            level.add(Some(headline.group), place, headline.reason, &message.join("; "));
         }
-        self.close(&summary.tool_calls, counts, Some(&headline), !has_headline);
+        let first = (!has_headline).then_some(headline.group);
+        self.close(&summary.tool_calls, counts, Some(&headline), first);
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
-        self.close(&[], SeverityCounts::default(), None, false);
-        self.errors.add(true, <_>::default(), "ndjson-check", message);
+        self.close(&[], SeverityCounts::default(), None, None);
+        self.errors.add(Some(NOT_CHECKED), <_>::default(), "ndjson-check", message);
     }
 
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {

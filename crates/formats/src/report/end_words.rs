@@ -24,6 +24,28 @@ pub(super) fn words(reason: Option<EndReason>) -> Option<&'static str> {
     })
 }
 
+/// Why runs failed, in words that many share.
+pub(super) fn failed_because(reason: Option<EndReason>) -> Option<&'static str> {
+    Some(match reason? {
+        EndReason::Auth => "failed: not signed in",
+        EndReason::Billing => "failed: no credit left",
+        EndReason::RateLimit => "failed: too many requests",
+        EndReason::Overloaded => "failed: the provider failed",
+        EndReason::Network => "failed: the provider was not reached",
+        EndReason::ModelNotFound => "failed: no such model",
+        EndReason::ContextOverflow => "failed: the conversation is too long",
+        EndReason::OutputLimit => "failed: the answer is too long",
+        EndReason::Refusal => "failed: the model refused",
+        EndReason::ContentFilter => "failed: the answer was held back",
+        EndReason::MaxTurns => "failed: too many turns",
+        EndReason::Budget => "failed: over its budget",
+        EndReason::Permission => "failed: not allowed to go on",
+        EndReason::Tool => "failed: a tool failed",
+        EndReason::Config => "failed: wrong configuration or arguments",
+        _ => return None,
+    })
+}
+
 /// What the exit status says that a shell, or `timeout`, gives in place of the agent.
 pub(super) fn of_shell(
     status: Option<ExitStatus>,

@@ -8,8 +8,8 @@ use ndjson_check_core::{
 
 use super::call_names::noted;
 use super::defect_words::{and_more, calls, defect, forbidden, in_line, refused, success};
-use super::end_words::{of_shell, signal, words};
-use super::summary_text::FAILED;
+use super::end_words::{failed_because, of_shell, signal, words};
+use super::summary_text::RUN_FAILED;
 use super::{FirstFindings, duration};
 
 /// Longest headline, and longest part of it that a stream chose, in bytes.
@@ -24,6 +24,8 @@ pub struct Headline {
     pub passed: bool,
     /// What happened, in words that other streams share: `cut short`.
     pub reason: &'static str,
+    /// The reason, with why the agent failed if that is known: `failed: not signed in`.
+    pub group: &'static str,
     /// The rest of the sentence, as it follows the reason: `: the quota is exceeded`.
     pub rest: String,
     /// Whether there are warnings.
@@ -34,6 +36,7 @@ pub(super) const WRONG_PROFILE: &str = "the wrong profile";
 pub(super) const NO_STREAM: &str = "not an agent's stream";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
+const FAILED: &str = "failed";
 const BEFORE_EVENTS: &str = "failed before its first event";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
@@ -49,13 +52,16 @@ impl Headline {
         let has_warnings = summary.warnings > 0;
         if summary.was_tried_again() {
             let rest = after_colon(&format!("{reason}{rest}"));
-            return Self { passed: false, reason: TRIED_AGAIN, rest, has_warnings };
+            let (reason, group) = (TRIED_AGAIN, TRIED_AGAIN);
+            return Self { passed: false, reason, group, rest, has_warnings };
         }
         let retry = retry(summary);
         let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
         let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
         let rest = format!("{rest}{retry}");
-        Self { passed: summary.passed(), reason, rest, has_warnings }
+        let why = failed_because(summary.facts.reason);
+        let group = why.filter(|_| [FAILED, BEFORE_EVENTS].contains(&reason)).unwrap_or(reason);
+        Self { passed: summary.passed(), reason, group, rest, has_warnings }
     }
 
     /// The rest, where it does not follow the reason.
@@ -172,7 +178,7 @@ fn is_code(text: &str) -> bool {
 /// The run failed: the agent's own reason, or the best of the others.
 fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let stderr = summary.error_line();
-    let failed = if summary.events == 0 { BEFORE_EVENTS } else { "failed" };
+    let failed = if summary.events == 0 { BEFORE_EVENTS } else { FAILED };
     let reason = summary.facts.reason;
     let text = summary.facts.error_text.as_deref();
     if let Some(text) = text.map(|text| words(reason).filter(|_| is_code(text)).unwrap_or(text)) {
@@ -185,7 +191,7 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let status = summary.exit_status.filter(|it| !it.is_success());
     let meaning = summary.notes.iter().find_map(|note| match note {
-        Note::ExitStatusMeaning(meaning) if meaning != FAILED => Some(meaning.clone()),
+        Note::ExitStatusMeaning(meaning) if meaning != RUN_FAILED => Some(meaning.clone()),
         _ => None,
     });
     let counts = &summary.call_counts;

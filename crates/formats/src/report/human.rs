@@ -1,6 +1,7 @@
 //! The human report: for each stream an answer in one sentence, what was found, and figures.
 //!
-//! It is written at the end: streams that do not pass come first, by their reasons.
+//! It is written at the end: streams that do not pass come first, by their reasons, then those with
+//! warnings.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +11,6 @@ use ndjson_check_core::{
     escape::visible,
 };
 
-use super::headline::TRIED_AGAIN;
 use super::human_stream::{Look, ShownStream, Style};
 use super::stats::StatsTotals;
 use super::{Answers, FirstFindings, Headline, RunTotals, stats_text, summary_text};
@@ -46,7 +46,7 @@ pub struct HumanReport {
 struct EndedStreams {
     /// By the reason why they do not pass.
     bad: BTreeMap<&'static str, SameReason>,
-    warned: Vec<ShownStream>,
+    warned: BTreeMap<&'static str, SameReason>,
     good: Vec<ShownStream>,
     /// Good ones that have no line.
     more_good: u64,
@@ -55,7 +55,7 @@ struct EndedStreams {
     held: usize,
 }
 
-/// Streams that do not pass for the same reason.
+/// Streams that ended in the same way.
 #[derive(Default)]
 struct SameReason {
     shown: Vec<ShownStream>,
@@ -162,7 +162,7 @@ impl EndedStreams {
     fn add(&mut self, headline: &Headline, stream: ShownStream) {
         let has_room = self.held + stream.bytes() <= HELD_BYTES_MAX;
         if !headline.passed {
-            let group = self.bad.entry(headline.reason).or_default();
+            let group = self.bad.entry(headline.group).or_default();
             if has_room {
                 self.held += stream.bytes();
                 group.shown.push(stream);
@@ -171,7 +171,7 @@ impl EndedStreams {
             }
         } else if stream.has_warnings() && has_room {
             self.held += stream.bytes();
-            self.warned.push(stream);
+            self.warned.entry(headline.group).or_default().shown.push(stream);
         } else if !stream.has_stats() && self.good.len() == GOOD_SHOWN_MAX {
             self.more_good += 1;
         } else {
@@ -179,33 +179,16 @@ impl EndedStreams {
         }
     }
 
-    fn groups(&self) -> Vec<(&'static str, &SameReason)> {
-        let mut groups: Vec<_> = self.bad.iter().map(|(reason, group)| (*reason, group)).collect();
-        groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
-        groups
-    }
-
     fn write(self, look: Look, out: &mut String) {
         for stream in &self.broken_off {
             stream.write(look, out);
         }
-        for (reason, group) in self.groups() {
-            if group.count() > 1 {
-                let is_over = reason == TRIED_AGAIN;
-                let (style, mark) =
-                    if is_over { (Style::Warning, "↻") } else { (Style::Bad, "✗") };
-                let (mark, reason) = (look.paint(style, mark), look.paint(style, reason));
-                look.line(&format!("{mark} {} × {reason}", group.count()), 2, out);
-                group.shown.iter().for_each(|stream| stream.write_in_group(look, out));
-            } else {
-                group.shown.iter().for_each(|stream| stream.write(look, out));
+        for groups in [self.bad, self.warned] {
+            let mut groups: Vec<_> = groups.into_iter().collect();
+            groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
+            for (reason, group) in groups {
+                group.write(reason, look, out);
             }
-            if group.omitted > 0 {
-                look.line(&format!("    {} more", group.omitted), 4, out);
-            }
-        }
-        for stream in &self.warned {
-            stream.write(look, out);
         }
         if self.more_good == 0 {
             self.good.iter().for_each(|stream| stream.write(look, out));
@@ -218,6 +201,21 @@ impl EndedStreams {
 }
 
 impl SameReason {
+    fn write(&self, reason: &str, look: Look, out: &mut String) {
+        if self.count() > 1 {
+            let (style, mark) = self.shown.first().map_or((Style::Bad, '✗'), ShownStream::mark);
+            let mark = look.paint(style, mark.encode_utf8(&mut [0; 4]));
+            let reason = look.paint(style, reason);
+            look.line(&format!("{mark} {} × {reason}", self.count()), 2, out);
+            self.shown.iter().for_each(|stream| stream.write_in_group(look, out));
+        } else {
+            self.shown.iter().for_each(|stream| stream.write(look, out));
+        }
+        if self.omitted > 0 {
+            look.line(&format!("    {} more", self.omitted), 4, out);
+        }
+    }
+
     fn count(&self) -> u64 {
         self.shown.len() as u64 + self.omitted
     }

@@ -127,7 +127,8 @@ impl ShownStream {
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
         let (reason, rest) = ("not checked", format!(": {}", visible(message)));
         let has_warnings = false;
-        let headline = Headline { passed: false, reason, rest: rest.clone(), has_warnings };
+        let (passed, group, rest_of) = (false, reason, rest.clone());
+        let headline = Headline { passed, reason, group, rest: rest_of, has_warnings };
         let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, headline.mark()));
         let (detail, figures) = (String::new(), String::new());
         let has_stats = false;
@@ -142,6 +143,10 @@ impl ShownStream {
 
     pub(super) fn has_warnings(&self) -> bool {
         self.has_warnings
+    }
+
+    pub(super) fn mark(&self) -> (Style, char) {
+        self.mark
     }
 
     pub(super) fn has_stats(&self) -> bool {

@@ -162,7 +162,7 @@ impl Output for Markdown {
         self.last_body = format!("{name} · {section}");
         let section = format!("### {name}\n\n{}\n\n{section}", self.last);
         let text = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
-        self.sections.add(class, section, ShortStream { text, kind: headline.reason });
+        self.sections.add(class, section, ShortStream { text, kind: headline.group });
     }
 
     fn error(&mut self, message: &str, _: &mut String) {

@@ -1,6 +1,5 @@
 //! The streams in a Markdown report of limited size: nothing bad is hidden behind something good.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use ndjson_check_core::counted;
@@ -35,28 +34,25 @@ pub(super) struct Sections([Streams; 3]);
 /// The streams of one class, as many as can be shown at most.
 #[derive(Default)]
 struct Streams {
-    lines: Vec<ShortStream>,
+    /// By how their runs ended.
+    kinds: Vec<StreamsOfKind>,
     line_bytes: usize,
+    section_bytes: usize,
+}
+
+/// Streams whose runs ended in the same way.
+struct StreamsOfKind {
+    kind: &'static str,
+    lines: Vec<String>,
     /// Of the first streams.
     sections: Vec<String>,
-    section_bytes: usize,
-    /// Streams that are not shown, by how their runs ended.
-    omitted: BTreeMap<&'static str, u64>,
+    /// Streams that are not shown.
+    omitted: u64,
 }
 
 impl Sections {
     pub(super) fn add(&mut self, class: StreamClass, section: String, line: ShortStream) {
-        let streams = &mut self.0[class as usize];
-        if streams.line_bytes + line.text.len() > MARKDOWN_BYTES_MAX {
-            return streams.omit(line.kind);
-        }
-        let is_next = streams.sections.len() == streams.lines.len();
-        if is_next && streams.section_bytes + section.len() <= MARKDOWN_BYTES_MAX {
-            streams.section_bytes += section.len();
-            streams.sections.push(section);
-        }
-        streams.line_bytes += line.text.len();
-        streams.lines.push(line);
+        self.0[class as usize].add(section, line);
     }
 
     /// What is shown in so many bytes.
@@ -76,43 +72,104 @@ impl Sections {
 }
 
 impl Streams {
-    fn omit(&mut self, kind: &'static str) {
-        *self.omitted.entry(kind).or_default() += 1;
+    fn add(&mut self, section: String, line: ShortStream) {
+        let ShortStream { text, kind } = line;
+        let known = self.kinds.iter().position(|it| it.kind == kind);
+        let at = known.unwrap_or(self.kinds.len());
+        if known.is_none() {
+            let (lines, sections) = (Vec::new(), Vec::new());
+            self.kinds.push(StreamsOfKind { kind, lines, sections, omitted: 0 });
+        }
+        let of_kind = &mut self.kinds[at];
+        if self.line_bytes + text.len() > MARKDOWN_BYTES_MAX {
+            of_kind.omitted += 1;
+            return;
+        }
+        let is_next = of_kind.sections.len() == of_kind.lines.len();
+        let has_room = self.section_bytes + section.len() <= MARKDOWN_BYTES_MAX;
+        if is_next && (has_room || of_kind.sections.is_empty()) {
+            self.section_bytes += section.len();
+            of_kind.sections.push(section);
+        }
+        self.line_bytes += text.len();
+        of_kind.lines.push(text);
     }
 
-    /// As many sections as leave room for the line of each other stream; then these lines. Also
-    /// whether each stream is shown.
+    /// As many sections as leave room for the line of each other stream, and these lines; the most
+    /// frequent kind first. Also whether each stream is shown.
     fn text(mut self, room: usize) -> (String, bool) {
-        let lines = std::mem::take(&mut self.lines);
-        let mut lines = lines.into_iter().peekable();
+        self.kinds.sort_by_key(|it| std::cmp::Reverse(it.count()));
+        let headings: usize = self.kinds.iter().map(|it| it.heading().len() + 1).sum();
+        let shown = self.sections(room.saturating_sub(headings));
         let mut text = String::new();
-        for section in &self.sections {
-            let line = lines.peek().map_or(0, |line| line.text.len());
-            if text.len() + section.len() + self.line_bytes - line > room {
-                break;
-            }
-            text += section;
-            self.line_bytes -= line;
-            lines.next();
-        }
-        let begin_of_list = text.len();
-        for line in lines {
-            if text.len() + line.text.len() > room {
-                self.omit(line.kind);
-            } else {
-                text += &line.text;
+        let mut not_shown = Vec::new();
+        for (of_kind, sections) in self.kinds.into_iter().zip(shown) {
+            let omitted = of_kind.write(sections, room, &mut text);
+            if omitted > 0 {
+                not_shown.push((of_kind.kind, omitted));
             }
         }
-        if text.len() > begin_of_list {
-            text.push('\n');
-        }
-        let count: u64 = self.omitted.values().sum();
+        let count: u64 = not_shown.iter().map(|(_, count)| count).sum();
         if count > 0 {
-            let kinds: Vec<String> =
-                self.omitted.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-            let streams = counted(count, "stream");
+            let kinds = not_shown.iter().map(|(kind, count)| format!("{count} {kind}"));
+            let (streams, kinds) = (counted(count, "stream"), kinds.collect::<Vec<_>>());
             let _ = write!(text, "{streams} not shown: {}.\n\n", kinds.join("; "));
         }
         (text, count == 0)
+    }
+
+    /// How many sections of each kind there is room for: one of each, then others.
+    fn sections(&self, room: usize) -> Vec<usize> {
+        let mut shown = vec![0; self.kinds.len()];
+        let mut bytes = self.line_bytes;
+        for most in [1, usize::MAX] {
+            for (of_kind, count) in self.kinds.iter().zip(&mut shown) {
+                let rest = of_kind.sections.iter().zip(&of_kind.lines).take(most).skip(*count);
+                for (section, line) in rest {
+                    if bytes + section.len() - line.len() > room {
+                        break;
+                    }
+                    bytes = bytes + section.len() - line.len();
+                    *count += 1;
+                }
+            }
+        }
+        shown
+    }
+}
+
+impl StreamsOfKind {
+    fn count(&self) -> u64 {
+        self.lines.len() as u64 + self.omitted
+    }
+
+    fn heading(&self) -> String {
+        match self.count() {
+            0 | 1 => String::new(),
+            count => format!("**{count} × {}**\n\n", self.kind),
+        }
+    }
+
+    /// So many sections, then lines; returns how many streams are not shown.
+    fn write(&self, sections: usize, room: usize, text: &mut String) -> u64 {
+        let fits = |text: &str, line: &str| text.len() + line.len() < room;
+        let heading = self.heading();
+        let rest = &self.lines[sections..];
+        let first = rest.first().filter(|_| sections == 0);
+        if first.is_some_and(|line| !fits(text, &format!("{heading}{line}"))) {
+            return self.count();
+        }
+        text.push_str(&heading);
+        self.sections[..sections].iter().for_each(|section| text.push_str(section));
+        let shown = rest.iter().take_while(|line| {
+            let fits = fits(text, line);
+            text.push_str(if fits { line } else { "" });
+            fits
+        });
+        let shown = shown.count();
+        if shown > 0 {
+            text.push('\n');
+        }
+        (rest.len() - shown) as u64 + self.omitted
     }
 }

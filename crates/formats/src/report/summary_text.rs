@@ -12,7 +12,7 @@ use super::{Headline, RunTotals, duration};
 const NAME_BYTES_MAX: usize = 60;
 
 /// What exit statuses mean that say nothing else.
-pub(super) const FAILED: &str = "the run failed";
+pub(super) const RUN_FAILED: &str = "the run failed";
 
 /// The outcome of a stream, with the reason for one that is not a success.
 pub(crate) fn outcome(summary: &StreamSummary) -> String {
@@ -38,7 +38,7 @@ pub(super) fn reasons(summary: &StreamSummary, headline: &Headline) -> Vec<Strin
     reasons.extend(status.filter(|status| !status.is_success()).map(|it| it.to_string()));
     let explains = |note: &&Note| match note {
         Note::TimedOut(_) | Note::CutShort { .. } => true,
-        Note::ExitStatusMeaning(meaning) => meaning != FAILED,
+        Note::ExitStatusMeaning(meaning) => meaning != RUN_FAILED,
         Note::FailureReported { .. } => summary.facts.error_text.is_none(),
         _ => false,
     };
@@ -116,7 +116,7 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
         _ if misleads(note, headline) => false,
         Note::OutcomeUnknown => headline.passed,
         // A finding, or the sentence, says the same.
-        Note::ExitStatusMeaning(meaning) if meaning == FAILED => headline.passed,
+        Note::ExitStatusMeaning(meaning) if meaning == RUN_FAILED => headline.passed,
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
         Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
         Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,

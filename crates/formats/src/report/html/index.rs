@@ -111,7 +111,7 @@ impl Index {
                 (in_short(&sums))
             }
             main.index {
-                (self.errors(totals))
+                (self.errors(totals, folder))
                 (of_all(&self.stats, |stream| self.page_of(stream)))
                 (self.tools())
                 (self.table(folder))
@@ -155,7 +155,10 @@ impl Index {
     }
 
     /// What could not be checked, and stale entries of the baseline.
-    fn errors(&self, totals: &RunTotals) -> Markup {
+    fn errors(&self, totals: &RunTotals, folder: &str) -> Markup {
+        let message = |error: &'_ String| {
+            html! { li { (WithCode(error.strip_prefix(folder).unwrap_or(error))) } }
+        };
         let heading = match (totals.not_checked, totals.stale) {
             (_, 0) => "Not checked",
             (0, _) => "Stale in the baseline",
@@ -166,11 +169,11 @@ impl Index {
             @if !self.errors.is_empty() {
                 section.errors {
                     h2 { (heading) }
-                    ul { @for error in first { li { (OneLine(error)) } } }
+                    ul { @for error in first { (message(error)) } }
                     @if !rest.is_empty() {
                         details.more {
                             summary { "show " (rest.len()) " more" }
-                            ul { @for error in rest { li { (OneLine(error)) } } }
+                            ul { @for error in rest { (message(error)) } }
                         }
                     }
                     @if self.omitted_errors > 0 { p { (self.omitted_errors) " more." } }
@@ -183,7 +186,7 @@ impl Index {
     fn groups(&self) -> Vec<(&'static str, Vec<&IndexRow>)> {
         let mut groups: BTreeMap<(bool, &'static str), Vec<&IndexRow>> = BTreeMap::new();
         for row in &self.rows {
-            groups.entry((row.headline.passed, row.headline.reason)).or_default().push(row);
+            groups.entry((row.headline.passed, row.headline.group)).or_default().push(row);
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|((passed, reason), rows)| (*passed, Reverse(rows.len()), *reason));
