@@ -7,7 +7,7 @@ use ndjson_check::internals::misleads;
 use serde_json::Value;
 
 use super::{in_workflow, nasty_folder, stdout};
-use crate::streams::{program, run_on, shared};
+use crate::streams::{program, root, run_on, shared};
 
 /// The report as JSON. Fails unless it satisfies the schema.
 fn valid(report: &str) -> Value {
@@ -96,6 +96,39 @@ fn fingerprints_survive_line_shifts() {
         assert_eq!((&before.0, before.1 + 3), (&after.0, after.1));
     }
     assert_eq!(before.len(), after.len());
+}
+
+/// Goal: a run that failed is a result, and the first error of a stream is headed by its sentence.
+#[test]
+fn a_failed_run_is_a_result() {
+    let result = |flags: &[&str], stream: &str| {
+        let stream = fs::read(root().join("fixtures").join(stream)).unwrap();
+        let report = valid(&stdout(&run_on(&[&["--report=sarif"], flags].concat(), &stream)));
+        results(&report).iter().find(|result| result["level"] == "error").cloned()
+    };
+    let rows = [
+        (
+            "agents/claude/not-logged-in",
+            "run-failed",
+            "failed: Invalid API key · Please run /login",
+        ),
+        (
+            "agents/claude/denied-tools",
+            "all-calls-refused",
+            "every tool call was refused (3 of 3: ",
+        ),
+        (
+            "rules/unfinished-call/one-open",
+            "unfinished-call",
+            "a tool call never ended: systemctl restart worker; the `shell` call `systemctl ",
+        ),
+    ];
+    for (stream, rule, text) in rows {
+        let result = result(&[], &format!("{stream}.ndjson")).unwrap();
+        assert_eq!((&result["ruleId"], &result["level"]), (&rule.into(), &"error".into()));
+        assert!(result["message"]["text"].as_str().unwrap().starts_with(text), "{result}");
+    }
+    assert_eq!(result(&[], "agents/cursor/plain.ndjson"), None);
 }
 
 /// Goal: the report stays within the limits of services, says what is missing, and leaves out

@@ -52,9 +52,6 @@ struct LevelCommands {
     omitted: u64,
 }
 
-/// Whether a stream has no annotation yet, and then why it did not pass.
-type FirstOf = Option<&'static str>;
-
 impl Annotations {
     /// Writes commands to the log of a workflow.
     pub fn new(file_of: FileOf) -> Self {
@@ -81,14 +78,15 @@ impl Annotations {
         self
     }
 
-    /// Annotations for the findings of the stream, alike ones as one. Those that are counted and
-    /// were not observed are left out.
+    /// Annotations for the findings of the stream, alike ones as one. `first` is how the run ended,
+    /// if the stream has no annotation yet. Those that are counted and were not observed are left
+    /// out.
     fn close(
         &mut self,
         calls: &[ToolCall],
         counts: SeverityCounts,
         headline: Option<&Headline>,
-        mut first: FirstOf,
+        mut first: Option<&'static str>,
     ) {
         let mut seen = SeverityCounts::default();
         let found = std::mem::take(&mut self.found);
@@ -144,7 +142,7 @@ impl Annotations {
 impl LevelCommands {
     fn add(
         &mut self,
-        first: FirstOf,
+        first: Option<&'static str>,
         (properties, place): (String, String),
         title: &str,
         message: &str,

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, Error, Rule, RunFacts, Severity, StreamStart, StreamSummary, ToolCall, counted,
+    Diagnostic, Error, Note, Rule, RunFacts, Severity, StreamStart, StreamSummary, ToolCall,
+    counted,
     escape::{escaped_json, visible},
 };
 use serde_json::{Value, json};
@@ -91,6 +92,7 @@ impl Sarif {
 
     /// The findings of the open stream become results.
     fn close(&mut self, calls: &[ToolCall], headline: Option<&Headline>) {
+        let mut sentence = headline.filter(|it| !it.passed);
         for diagnostic in std::mem::take(&mut self.open) {
             if headline.is_some_and(|headline| !is_cause(&diagnostic, headline)) {
                 self.found = self.found.without([&diagnostic].into_iter().collect());
@@ -100,28 +102,52 @@ impl Sarif {
                 Some(headline) => headline.note_of(&diagnostic),
                 None => noted(&diagnostic),
             };
-            let result = self.result(&diagnostic, note, calls);
+            let mut text = named(&diagnostic, calls);
+            // The first error is headed by the sentence about the stream.
+            let is_error = diagnostic.severity == Severity::Error;
+            if let Some(headline) = sentence.take_if(|_| is_error) {
+                let is_said = headline.says(&text) || diagnostic.rule == Rule::AllCallsRefused;
+                let rest = if is_said { String::new() } else { format!("; {text}") };
+                text = format!("{}{rest}", headline.text());
+            }
+            text.extend(note.map(|note| format!(" ({note})")));
+            let result = self.result(&diagnostic, &text);
             self.results.add(diagnostic.severity, 1, result);
         }
     }
 
-    fn result(
-        &mut self,
-        diagnostic: &Diagnostic,
-        note: Option<String>,
-        calls: &[ToolCall],
-    ) -> Value {
+    /// A run that failed is a result, though no rule was broken.
+    fn failed_run(&mut self, summary: &StreamSummary, headline: &Headline) {
+        let line = summary.notes.iter().find_map(|note| match note {
+            Note::FailureReported { line, .. } => Some(*line),
+            _ => None,
+        });
+        let (rule, location) = (Rule::RunFailed, self.location(line));
+        // What the agent says is not the same in each run.
+        let hash = fingerprint(&self.name, rule, headline.reason);
+        let result = json!({
+            "ruleId": rule.name(),
+            "ruleIndex": self.index(rule),
+            "level": Severity::Error.name(),
+            "message": {"text": plain(&headline.text())},
+            "locations": [location],
+            "partialFingerprints": {"ndjsonCheckFinding/v1": format!("{hash}:1")},
+        });
+        self.found.add(Severity::Error);
+        self.results.add(Severity::Error, 1, result);
+    }
+
+    fn result(&mut self, diagnostic: &Diagnostic, text: &str) -> Value {
         let rule = diagnostic.rule;
         let hash = fingerprint(&self.name, rule, &diagnostic.message);
         let occurrence = self.occurrences.entry(hash.clone()).or_default();
         *occurrence += 1;
         let identity = format!("{hash}:{occurrence}");
-        let note = note.map_or(String::new(), |note| format!(" ({note})"));
         let mut result = json!({
             "ruleId": rule.name(),
             "ruleIndex": self.index(rule),
             "level": diagnostic.severity.name(),
-            "message": {"text": plain(&format!("{}{note}", named(diagnostic, calls)))},
+            "message": {"text": plain(text)},
             "locations": [self.location(diagnostic.line)],
             "partialFingerprints": {"ndjsonCheckFinding/v1": identity},
         });
@@ -163,6 +189,9 @@ impl Output for Sarif {
         self.found = self.found.plus(counts);
         let headline = Headline::new(summary, &self.first);
         self.close(&summary.tool_calls, Some(&headline));
+        if !headline.passed && summary.errors == 0 && !over {
+            self.failed_run(summary, &headline);
+        }
         if !headline.passed && self.headlines.len() < SARIF_ERRORS_MAX {
             let text = plain(&format!("{}: {}", self.stream, headline.text()));
             let level = if over { Severity::Warning } else { Severity::Error };
