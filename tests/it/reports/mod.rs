@@ -10,6 +10,7 @@ mod junit;
 mod line_texts;
 mod markdown;
 mod page_bounds;
+mod page_names;
 mod page_text;
 mod sarif;
 

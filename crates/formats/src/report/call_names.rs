@@ -25,9 +25,21 @@ fn quoted(detail: &str) -> String {
 }
 
 /// The message of a finding, in which the call has the name of what it does, such as its command or
-/// its path. An id that several calls share stays, unless the lines show which one is meant.
+/// its path.
 pub(super) fn called(found: &Diagnostic, calls: &[ToolCall]) -> String {
-    let Some(id) = &found.call_id else { return found.message.clone() };
+    let Some((name, id)) = call_name(found, calls).zip(found.call_id.as_ref()) else {
+        return found.message.clone();
+    };
+    let name = quoted(name);
+    let message = found.message.replacen(&shown(id), &name, 1);
+    // A call without a rule is shown as its tool.
+    message.replacen(&format!("the {name} call {name}"), &format!("the call {name}"), 1)
+}
+
+/// What the call does that a finding is about. That of an id that several calls share is not known,
+/// unless the lines show which one is meant.
+pub(super) fn call_name<'c>(found: &Diagnostic, calls: &'c [ToolCall]) -> Option<&'c str> {
+    let id = found.call_id.as_ref()?;
     let same = || calls.iter().filter(|call| call.id == *id);
     let in_line = |line: Option<u64>| {
         line.and_then(|_| {
@@ -39,15 +51,8 @@ pub(super) fn called(found: &Diagnostic, calls: &[ToolCall]) -> String {
     // The other line of a reused id is that of another call.
     let elsewhere = in_line(found.related_line).or(only);
     let elsewhere = elsewhere.filter(|_| found.rule != Rule::ReusedCallId);
-    match in_line(found.line).or(elsewhere).filter(|call| !call.detail.is_empty()) {
-        Some(call) => {
-            let name = quoted(&call.detail);
-            let message = found.message.replacen(&shown(id), &name, 1);
-            // A call without a rule is shown as its tool.
-            message.replacen(&format!("the {name} call {name}"), &format!("the call {name}"), 1)
-        }
-        None => found.message.clone(),
-    }
+    let call = in_line(found.line).or(elsewhere)?;
+    Some(&*call.detail).filter(|detail| !detail.is_empty())
 }
 
 /// The note of a finding, with what the call did that it is about.

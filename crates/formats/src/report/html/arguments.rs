@@ -15,19 +15,23 @@ pub(super) struct Argument {
     pub(super) name: String,
     pub(super) value: Excerpt,
     pub(super) is_empty: bool,
+    /// Of a plan: how many steps are done, and how many there are.
+    pub(super) steps: Option<(usize, usize)>,
 }
 
 /// The members of an object in the order of the line; another value has no name.
 pub(super) fn arguments(arguments: &Value, line: &[u8]) -> Vec<Argument> {
     let Value::Object(members) = arguments else {
         let value = value(arguments);
-        return vec![Argument { name: String::new(), value, is_empty: false }];
+        return vec![Argument { name: String::new(), value, is_empty: false, steps: None }];
     };
     let names = order::names(line, members).into_iter().take(PAGE_ARGUMENTS_MAX);
     let argument = |name: String| {
         let member = members.get(&name)?;
         let name = clipped(&name, NAME_BYTES_MAX).into_owned();
-        Some(Argument { name, value: value(member), is_empty: is_empty(member) })
+        let steps = plan(member)
+            .map(|steps| (steps.iter().filter(|(is_done, _)| *is_done).count(), steps.len()));
+        Some(Argument { name, value: value(member), is_empty: is_empty(member), steps })
     };
     names.filter_map(argument).collect()
 }
@@ -43,9 +47,30 @@ fn is_empty(value: &Value) -> bool {
         Value::Bool(true) => false,
     }
 }
-/// A text as it is; another value as JSON, the members of an object in the order of their names.
+
+/// The steps of a plan, and which of them are done; none if the value is something else.
+fn plan(value: &Value) -> Option<Vec<(bool, &str)>> {
+    value.as_array().filter(|items| !items.is_empty())?.iter().map(step).collect()
+}
+
+fn step(item: &Value) -> Option<(bool, &str)> {
+    let status = item.get("status")?.as_str()?;
+    let text = ["content", "step", "title", "description"].iter().find_map(|it| item.get(it));
+    Some((matches!(status, "completed" | "done"), text?.as_str()?))
+}
+
+/// A text as it is, and a plan as a list; another value as JSON, the members of an object in the
+/// order of their names.
 fn value(value: &Value) -> Excerpt {
     let mut excerpt = Excerpt::new(PAGE_VALUE_BYTES_MAX);
+    if let Some(steps) = plan(value) {
+        for (number, (is_done, text)) in steps.into_iter().enumerate() {
+            let mark = if is_done { "✓ " } else { "○ " };
+            let line_end = if number == 0 { "" } else { "\n" };
+            [line_end, mark, text].into_iter().for_each(|it| excerpt.push(it));
+        }
+        return excerpt;
+    }
     match value {
         Value::String(text) => excerpt.push(text),
         _ => write(value, &mut excerpt),

@@ -1,5 +1,7 @@
 //! A call in the transcript.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use ndjson_check_core::counted;
 
@@ -26,7 +28,7 @@ pub(super) fn call(call: &PageCall, entry: &PageEntry, has_bars: bool) -> Markup
             details open[needs_look] {
                 summary {
                     b.tool { (OneLine(tool)) } " "
-                    span.detail { (OneLine(&call.detail)) } " "
+                    span.detail { (OneLine(&summary(call))) } " "
                     span.how {
                         @if needs_look { strong { (outcome(call.outcome)) } " " }
                         @if let Some(ms) = call.took_ms { (duration(ms)) }
@@ -44,6 +46,21 @@ pub(super) fn call(call: &PageCall, entry: &PageEntry, has_bars: bool) -> Markup
                 p.about { (about(call, has_bars)) }
             }
         }
+    }
+}
+
+/// What a call did: as the profile says; else the files that it changed, or how far a plan is.
+fn summary(call: &PageCall) -> Cow<'_, str> {
+    if !call.detail.is_empty() {
+        return Cow::Borrowed(&call.detail);
+    }
+    let files: Vec<&str> = call.changes.iter().map(|change| &*change.path).collect();
+    let steps = call.arguments.iter().find_map(|it| it.steps);
+    match (&files[..], steps) {
+        ([], Some((done, all))) => Cow::Owned(format!("{done} of {all} done")),
+        ([], None) => Cow::Borrowed(""),
+        ([one], _) => Cow::Borrowed(one),
+        ([first, rest @ ..], _) => Cow::Owned(format!("{first} and {} more", rest.len())),
     }
 }
 

@@ -24,7 +24,9 @@ page.index = (form) => {
     for (const { row, group } of flat ? [...rows].sort(compare) : rows) (flat ? groups[0] : group).append(row);
     for (const group of groups) {
       const head = group.querySelector(".group");
-      head.hidden = flat || !page.all("tr:not(.group)", group).some((row) => !row.hidden);
+      const count = page.all("tr:not(.group)", group).filter((row) => !row.hidden).length;
+      head.hidden = flat || count === 0;
+      head.querySelector("small").textContent = count;
     }
     form.querySelector("output").value = shown < rows.length ? shown + " of " + rows.length + " streams" : "";
     const state = new URLSearchParams();

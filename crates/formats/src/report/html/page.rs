@@ -223,6 +223,7 @@ fn findings(recording: &Recording) -> Markup {
                             a href={ "#f" (number) } {
                                 (diagnostic.rule.name())
                                 @if let Some(line) = diagnostic.line { ", line " (line) }
+                                @if let Some(call) = &finding.call { ": " (OneLine(call)) }
                             }
                         }
                     }

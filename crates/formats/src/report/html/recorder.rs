@@ -18,7 +18,7 @@ use super::recording::{
 use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 use crate::report::alike::{hidden, is_cause};
-use crate::report::call_names::{line_text, named, noted};
+use crate::report::call_names::{call_name, line_text, named, noted};
 use crate::report::worst::{SeverityCounts, WorstItems};
 use crate::report::{FirstFindings, Headline};
 
@@ -26,6 +26,9 @@ const PAGE_TEXT_BYTES_MAX: usize = 32 * 1024;
 
 /// Findings in an HTML page, in bytes; each is there twice.
 const PAGE_FINDINGS_BYTES_MAX: usize = 400_000;
+
+/// Longest name of a call in the list of findings, in bytes.
+const CALL_NAME_BYTES_MAX: usize = 60;
 
 /// Ends of turns in a timeline.
 const PAGE_ENDS_MAX: usize = 200;
@@ -278,9 +281,11 @@ impl Recorder {
         self.found.add(diagnostic);
         let note = noted(diagnostic).map_or(0, |note| note.len());
         let text = line_text(diagnostic).map_or(0, |text| text.len());
-        let bytes = 6 * (diagnostic.message.len() + note + text) + 500;
+        let call = diagnostic.call_id.as_ref().map_or(0, |_| CALL_NAME_BYTES_MAX);
+        let bytes = 6 * (diagnostic.message.len() + note + text + call) + 500;
         // Those that are left out are counted in the summary.
-        let found = PageFinding { diagnostic: diagnostic.clone(), at: self.clock.now() };
+        let found =
+            PageFinding { diagnostic: diagnostic.clone(), call: None, at: self.clock.now() };
         self.findings.add(diagnostic.severity, bytes, found);
     }
 
@@ -299,6 +304,8 @@ impl Recorder {
         let not_shown = not_shown.or_else(|| hidden(count - findings.len(), &headline));
         findings.sort_by_key(|it| it.diagnostic.line.unwrap_or(u64::MAX));
         for found in &mut findings {
+            let name = call_name(&found.diagnostic, &summary.tool_calls);
+            found.call = name.map(|name| clipped(name, CALL_NAME_BYTES_MAX).into_owned());
             found.diagnostic.message = named(&found.diagnostic, &summary.tool_calls);
         }
         let texts = self.entries.all().filter_map(|entry| match &entry.kind {

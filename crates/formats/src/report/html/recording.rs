@@ -129,6 +129,8 @@ pub(super) struct PageCall {
 #[derive(Debug)]
 pub(super) struct PageFinding {
     pub(super) diagnostic: Diagnostic,
+    /// What the call does that it is about.
+    pub(super) call: Option<String>,
     pub(super) at: Moment,
 }
 

@@ -15,8 +15,9 @@ const TICKS_MAX: f64 = 6.0;
 /// The room for such a label, in percent.
 const TICK_ROOM: f64 = 9.0;
 
-/// From this place on, a label goes left of its line, in percent.
-const LABEL_END: f64 = 97.0;
+/// From this place on, a label goes left of its line, in percent: a narrow drawing has no room for
+/// it on the right.
+const LABEL_END: f64 = 87.0;
 
 pub(super) fn ticks(axis: &Axis, bottom: usize) -> Markup {
     let step = step(axis);

@@ -249,7 +249,7 @@ impl Drawing<'_> {
     fn marks(&self) -> Markup {
         let findings = self.recording.findings.iter().zip(1..);
         html! {
-            @for (PageFinding { diagnostic, at }, number) in findings {
+            @for (PageFinding { diagnostic, at, .. }, number) in findings {
                 @if diagnostic.line.is_some() {
                     @let at = self.axis.end(at).clamp(0.5, 99.5);
                     @let is_error = diagnostic.severity == Severity::Error;
