@@ -26,7 +26,7 @@ use values::{
     CallTimeout, count, duration, duration_or_none, exit_status, jobs, repeats, reports_apart,
 };
 
-pub(crate) use generated::{completions, manual_page, meant_word, names_subcommand};
+pub(crate) use generated::{completions, manual_page, meant_order, meant_word, names_subcommand};
 pub(crate) use help::{one_line, painted, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};

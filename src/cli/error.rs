@@ -129,12 +129,19 @@ fn with_stdin(error: &Error) -> String {
     of_stdin.unwrap_or(text)
 }
 
+/// Signs that a shell reads, and no program.
+const SHELL_SIGNS: [char; 5] = ['|', ';', '&', '<', '>'];
+
 fn start_hint(program: &str, error: &io::Error) -> &'static str {
     let path = Path::new(program);
     let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     if program.starts_with('-') {
         "; options of ndjson-check go before `--`"
+    } else if program.contains(SHELL_SIGNS) && !path.exists() {
+        "; a shell runs such a line: `-- sh -c 'LINE'`"
+    } else if is_missing && program.contains('=') && !program.contains(char::is_whitespace) {
+        "; to set a variable, put `env` before it"
     } else if program.contains(char::is_whitespace) && !path.exists() {
         "; leave out the quotes around the command"
     } else if is_missing && path.is_file() {
@@ -155,6 +162,9 @@ fn hint(error: &Error) -> &'static str {
             ": choose with --profile NAME; `ndjson-check profiles` lists the agents, \
              `--profile claude-like` checks a relative of Claude Code, and `--profile jsonl` \
              checks any JSON Lines"
+        }
+        Error::Read { stream, .. } if stream.contains("://") => {
+            "; this is an address: `curl -s ADDRESS | ndjson-check`"
         }
         Error::UnreadFormat { .. } => "; `--profile jsonl` checks any JSON Lines",
         Error::AmbiguousStream { .. } => "; name one with --profile",

@@ -42,6 +42,7 @@ use ndjson_check_core::{
     ExitStatus, ProducerExit,
     escape::{clipped, visible},
 };
+use ndjson_check_formats::report::push_wrapped;
 
 use args::{Cli, Invocation, SessionCount};
 use batch::InputOptions;
@@ -51,6 +52,7 @@ use inputs::Input;
 use outputs::Outputs;
 use progress::Progress;
 use redaction::Redaction;
+use reports::stderr_width;
 use workflow_commands::escape_commands;
 
 /// Longest message on standard error, in bytes.
@@ -162,7 +164,8 @@ fn fail(error: &CliError) -> u8 {
 }
 
 fn print_stderr(message: &str) {
-    let line = format!("{}\n", clipped(&visible(message), MESSAGE_BYTES_MAX));
+    let mut line = String::new();
+    push_wrapped(&clipped(&visible(message), MESSAGE_BYTES_MAX), 2, stderr_width(), &mut line);
     // If standard error is closed, there is nowhere to report it.
     let _ = match stdio::stderr() {
         Ok(stderr) => escape_commands(stderr).write_all(line.as_bytes()),

@@ -1,11 +1,13 @@
 //! From the arguments to the options of a check.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
 
 use ndjson_check_config::Config;
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
 
-use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount};
+use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, meant_order};
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
 use super::inputs::{Input, STDIN, inputs};
@@ -106,7 +108,12 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
     } else if cli.exit_grace.is_some() && !runs && !cli.is_timed() {
         "--exit-grace requires a command or a timeout"
     } else if cli.is_timed() && !runs && !matches!(inputs, [Ok(Input::Stdin)]) {
-        "timeouts require a command, which comes after `--`, or standard input"
+        let arguments: Vec<OsString> = env::args_os().collect();
+        let hint = meant_order(&arguments).map_or(String::new(), |hint| format!("; {hint}"));
+        let message = "timeouts require a command, which comes after `--`, or standard input";
+        return Err(CliError::Usage(format!("{message}{hint}")));
+    } else if cli.retry.retries.is_some() && !cli.no_stdin {
+        "--retries requires --no-stdin: the command gets its input only once"
     } else {
         return Ok(());
     };

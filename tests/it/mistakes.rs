@@ -27,11 +27,27 @@ fn options_of_other_programs_lead_to_ours() {
         ("--verbose", "use --stats"),
         ("--agent", "use --profile NAME"),
         ("--no-color", "use --color never"),
+        ("--junit=x", "use --report junit=FILE"),
+        ("--sarif", "use --report sarif=FILE"),
+        ("--html", "use --report html=FILE"),
+        ("-p", "use --profile NAME; options of the agent go after `-- COMMAND`"),
+        ("-f", "use ndjson-check FILE"),
     ] {
         let message = refused(&[given, GOOD]);
         assert!(message.contains(&format!("; {ours}")), "{given}: {message}");
         assert!(!message.contains("similar"), "{given}: {message}");
     }
+}
+
+/// Goal: an option that is like none of ours gets no hint that misleads.
+#[test]
+fn an_option_that_is_like_none_has_no_hint() {
+    for option in ["--fail-fast", "--fix", "--watch"] {
+        let message = refused(&[option, GOOD]);
+        let expected = format!("ndjson-check: unexpected argument '{option}' found (see --help)\n");
+        assert_eq!(message, expected);
+    }
+    assert!(refused(&["--quite", GOOD]).contains("a similar argument exists: '--quiet'"));
 }
 
 /// Goal: a word that other programs take as a subcommand leads to what does it here.
@@ -86,7 +102,17 @@ fn commands_in_quotes_and_options_behind_are_named() {
     let message = refused(&["--", GOOD]);
     assert!(message.contains("to check a recording, leave out `--`"), "{message}");
     let message = refused(&["echo", "hi", "--timeout", "5s"]);
-    assert!(message.contains("a command, which comes after `--`"), "{message}");
+    let works = "put `--` before the command: ndjson-check --timeout 5s -- echo hi\n";
+    assert!(message.ends_with(works), "{message}");
+    for (command, hint) in [
+        (&["--", "a | b"][..], "a shell runs such a line: `-- sh -c 'LINE'`"),
+        (&["https://host.example/run"], "this is an address: `curl -s ADDRESS | ndjson-check`"),
+        (&["--", "FOO=1", "claude"], "to set a variable, put `env` before it"),
+        (&["--retries", "1", "--", "echo"], "--retries requires --no-stdin: the command gets"),
+    ] {
+        let message = refused(command);
+        assert!(message.contains(hint), "{message}");
+    }
     let output = program().args(["--", "echo", "hi", "--timeout", "5s"]).output().unwrap();
     let message = text(&output.stderr);
     assert!(message.contains("the command got --timeout: options of ndjson-check go before `--`"));

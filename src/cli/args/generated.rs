@@ -85,21 +85,41 @@ fn is_agent(word: &str) -> bool {
 /// The command line of a user who left out the `--` before a command.
 pub(crate) fn meant_command(arguments: &[OsString]) -> Option<String> {
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
-    let syntax = CommandLine::command();
     let mut begin = 0;
     while arguments.get(begin)?.starts_with('-') {
-        let name = arguments[begin].split('=').next().unwrap_or_default();
-        let mut options = syntax.get_arguments().filter(|it| it.get_long().is_some());
-        let known = options.find(|it| it.get_long() == name.strip_prefix("--"));
-        if known.is_none() && name != "-q" {
-            // It is the option that is wrong.
-            return None;
-        }
-        let has_value = known.is_some_and(|it| it.get_action().takes_values());
-        begin += if has_value && name == arguments[begin] { 2 } else { 1 };
+        // If it is none of ours, the option is what is wrong.
+        begin += option_words(&arguments[begin..])?;
     }
     let (ours, command) = arguments.split_at(begin);
-    let is_command = !Path::new(command[0]).exists();
+    with_dashes(ours, command)
+}
+
+/// The command line of a user who wrote our options behind the command, without `--`.
+pub(crate) fn meant_order(arguments: &[OsString]) -> Option<String> {
+    let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
+    let (mut ours, mut command, mut at) = (Vec::new(), Vec::new(), 0);
+    while let Some(word) = arguments.get(at) {
+        let words = option_words(&arguments[at..]).filter(|_| word.starts_with('-'));
+        let end = (at + words.unwrap_or(1)).min(arguments.len());
+        let part = if words.is_some() { &mut ours } else { &mut command };
+        part.extend(&arguments[at..end]);
+        at = end;
+    }
+    with_dashes(&ours, &command)
+}
+
+/// How many arguments an option of ours takes that begins here, with its value.
+fn option_words(arguments: &[&str]) -> Option<usize> {
+    let (syntax, option) = (CommandLine::command(), *arguments.first()?);
+    let name = option.split('=').next().unwrap_or_default();
+    let mut options = syntax.get_arguments().filter(|it| it.get_long().is_some());
+    let known = options.find(|it| it.get_long() == name.strip_prefix("--"));
+    let has_value = known.is_some_and(|it| it.get_action().takes_values()) && name == option;
+    (known.is_some() || name == "-q").then_some(if has_value { 2 } else { 1 })
+}
+
+fn with_dashes(ours: &[&str], command: &[&str]) -> Option<String> {
+    let is_command = !Path::new(command.first()?).exists();
     let parts = ["ndjson-check"].iter().chain(ours).chain(&["--"]).chain(command);
     let parts: Vec<Cow<'_, str>> = parts.map(|part| in_shell(part)).collect();
     is_command.then(|| format!("put `--` before the command: {}", parts.join(" ")))

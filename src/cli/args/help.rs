@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use ndjson_check_core::internals::nearest;
 use owo_colors::OwoColorize as _;
 
 use super::generated::meant_command;
@@ -101,11 +102,15 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
             .filter(|tip| tip.starts_with("a similar") || tip.starts_with("some similar"))
     });
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let tip = tip.filter(|_| !is_unknown || is_near(error));
     // A subcommand has another usage.
     let may_be_command = is_unknown && text.contains(USAGE.trim());
     let command = if may_be_command { meant_command(arguments) } else { None };
     let meant = command.or_else(|| meant(error));
-    let of_command = may_be_command.then_some("a command to run comes after `--`");
+    let begins_with_word =
+        arguments.get(1).is_some_and(|it| !it.as_encoded_bytes().starts_with(b"-"));
+    let of_command = "a command to run comes after `--`";
+    let of_command = (may_be_command && begins_with_word).then_some(of_command);
     let tip = meant.as_deref().or(tip).or(of_command);
     let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
     let words: Vec<&str> = message.split_whitespace().collect();
@@ -113,7 +118,14 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
 }
 
 /// What other programs call an option that is ours under another name.
-const OTHER_NAMES: [(&str, &str); 11] = [
+const OTHER_NAMES: [(&str, &str); 18] = [
+    ("--html", "--report html=FILE"),
+    ("--junit", "--report junit=FILE"),
+    ("--markdown", "--report markdown=FILE"),
+    ("--sarif", "--report sarif=FILE"),
+    ("-p", "--profile NAME; options of the agent go after `-- COMMAND`"),
+    ("-f", "ndjson-check FILE, without an option"),
+    ("--file", "ndjson-check FILE, without an option"),
     ("--json", "--report json"),
     ("--format", "--report FORMAT"),
     ("--output", "--report FORMAT=FILE"),
@@ -126,6 +138,17 @@ const OTHER_NAMES: [(&str, &str); 11] = [
     ("--no-color", "--color never"),
     ("--no-colour", "--color never"),
 ];
+
+/// Whether the option that the parser suggests is like the one that was given.
+fn is_near(error: &clap::Error) -> bool {
+    let name = |kind| match error.get(kind)? {
+        ContextValue::String(name) => Some(name.trim_start_matches('-')),
+        ContextValue::Strings(names) => names.first().map(|name| name.trim_start_matches('-')),
+        _ => None,
+    };
+    let names = name(ContextKind::InvalidArg).zip(name(ContextKind::SuggestedArg));
+    names.is_some_and(|(given, ours)| nearest(given, [ours].into_iter()).is_some())
+}
 
 /// Our option for one that other programs have under another name.
 fn meant(error: &clap::Error) -> Option<String> {
