@@ -223,7 +223,7 @@ fn what_is_no_stream_is_named() {
         lines.flat_map(|line| [front, line].concat()).collect()
     };
     let log = "a log with text in front of each event";
-    let rows: [(&[u8], &str, &str); 22] = [
+    let rows: [(&[u8], &str, &str); 24] = [
         (b"PK\x03\x04\x14\0\0\0\n\n", "a zip archive", "unpack it"),
         (b"\xfd7zXZ\0\0\n\xff\n", "xz-compressed", "`xz -dc FILE | ndjson-check`"),
         (b"BZh91AY\n\xff\n", "bzip2-compressed", "`bzip2 -dc FILE | ndjson-check`"),
@@ -240,6 +240,8 @@ fn what_is_no_stream_is_named() {
         (b"<?xml version='1.0'?>\n<a>\n", "HTML or XML", "an error page"),
         (b"<html>\n<body>\n", "HTML or XML", "an error page"),
         (b"jobs:\n  build:\n    run: x\n", "YAML", "name the recording"),
+        (b"name: ci\nruns: 2\n", "YAML", "name the recording"),
+        (b"[package]\nname = \"x\"\nkeys = [\n  \"a\",\n]\n", "TOML", "name the recording"),
         (b"type,text\nuser,hello\n", "CSV", "name the recording"),
         (b"\xff\xfe{\0}\0\n\0", "UTF-16 text", "re-encode it"),
         (&in_front(b"2026-11-23T10:00:00.123Z "), log, "`sed 's/^[^{]*//'"),

@@ -61,6 +61,7 @@ pub(crate) enum Foreign {
     /// A page of the web, or XML.
     Markup,
     Yaml,
+    Toml,
     /// Rows with a separator, and how many of them each has.
     Table(u8, usize),
     /// Events with a time stamp or a name in front.
@@ -117,6 +118,8 @@ impl Foreign {
         match bytes.first() {
             Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
             Some(b'{') if goes_on => Some(Self::PrettyPrinted),
+            Some(b'#' | b'"' | b']') => table(bytes),
+            _ if goes_on_toml(bytes) => Some(Self::Toml),
             Some(b'{' | b'[') => None,
             _ if begins_yaml(bytes) => Some(Self::Yaml),
             _ => table(bytes),
@@ -135,6 +138,7 @@ impl Foreign {
             | Self::NoArray => true,
             Self::Binary
             | Self::Yaml
+            | Self::Toml
             | Self::Table(..)
             | Self::Prefixed
             | Self::ServerSentEvents
@@ -145,12 +149,12 @@ impl Foreign {
 
     /// Whether a single line says too little.
     pub(super) fn needs_lines(self) -> bool {
-        matches!(self, Self::Yaml | Self::Table(..) | Self::Prefixed)
+        matches!(self, Self::Yaml | Self::Toml | Self::Table(..) | Self::Prefixed)
     }
 
     /// Whether a program may write such text in place of events.
     pub(crate) fn is_plain_text(self) -> bool {
-        matches!(self, Self::Yaml | Self::Table(..))
+        matches!(self, Self::Yaml | Self::Toml | Self::Table(..))
     }
 
     /// How many lines show it before the end of the stream does. An agent's log in front of its
@@ -167,6 +171,7 @@ impl Foreign {
             // A damaged event is no binary data.
             Self::Binary => !bytes.starts_with(b"{") && is_binary(line.bytes),
             Self::Yaml => goes_on_yaml(bytes),
+            Self::Toml => goes_on_toml(bytes),
             Self::Table(separator, count) => separators(bytes, separator) == count,
             Self::Prefixed => has_prefix(bytes),
             Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
@@ -188,6 +193,7 @@ impl Foreign {
                 ("HTML or XML", "look at it: it may be an error page of the server or a proxy")
             }
             Self::Yaml => ("YAML", NO_STREAM),
+            Self::Toml => ("TOML", NO_STREAM),
             Self::Table(b',', _) => ("CSV", NO_STREAM),
             Self::Table(..) => ("a table", NO_STREAM),
             Self::Prefixed => (
@@ -255,13 +261,33 @@ fn yaml_value(bytes: &[u8]) -> Option<&[u8]> {
     (value.is_empty() || value.starts_with(b" ")).then_some(value)
 }
 
-/// A mark, or a key whose value follows on the next lines.
+const MESSAGE_LEVELS: [&[u8]; 5] = [b"error", b"fatal", b"warning", b"warn", b"info"];
+
+/// A mark, or a key whose value is one word or follows on the next lines. What is in front of a
+/// sentence, or says how bad something is, is no key but a message of a program.
 fn begins_yaml(bytes: &[u8]) -> bool {
-    bytes == b"---" || yaml_value(bytes).is_some_and(<[u8]>::is_empty)
+    let is_word = |value: &[u8]| !value.trim_ascii().contains(&b' ');
+    let key = bytes.split(|byte| *byte == b':').next().unwrap_or_default();
+    let is_level = MESSAGE_LEVELS.iter().any(|level| key.eq_ignore_ascii_case(level));
+    bytes == b"---" || !is_level && yaml_value(bytes).is_some_and(is_word)
 }
 
 fn goes_on_yaml(bytes: &[u8]) -> bool {
     bytes.starts_with(b"#") || yaml_value(bytes).is_some()
+}
+
+/// A table, a key with a value, the rest of a value, or a remark.
+fn goes_on_toml(bytes: &[u8]) -> bool {
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"".contains(byte);
+    let is_name = |name: &[u8]| name.iter().all(is_key) && name.iter().any(u8::is_ascii_alphabetic);
+    let table = bytes.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]"));
+    let table =
+        table.map(|it| it.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]")).unwrap_or(it));
+    let mut words = bytes.splitn(2, |byte| *byte == b'=');
+    let key = words.next().filter(|_| words.next().is_some_and(|it| !it.is_empty()));
+    let key = key.map(<[u8]>::trim_ascii);
+    let is_rest = matches!(bytes.first(), Some(b'#' | b'"' | b']'));
+    is_rest || table.or(key).is_some_and(is_name)
 }
 
 /// The table whose head the line may be: its columns have names without spaces.
@@ -302,7 +328,24 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_toml_is_a_table_or_has_a_key() {
+        for (line, expected) in [
+            ("[tool.x]", true),
+            ("[[bin]]", true),
+            ("name = \"x\"", true),
+            ("a=1", true),
+            ("[1]", false),
+            ("[info] it = 1", false),
+            ("it is = 1", false),
+        ] {
+            assert_eq!(goes_on_toml(line.as_bytes()), expected, "{line}");
+        }
+    }
+
+    #[test]
     fn a_line_of_yaml_has_a_key() {
+        assert!(begins_yaml(b"a: 1") && begins_yaml(b"jobs:"));
+        assert!(!begins_yaml(b"error: it is not signed in"));
         assert_eq!(yaml_value(b"a: x"), Some(&b" x"[..]));
         assert_eq!(yaml_value(b"- a:"), Some(&b""[..]));
         assert_eq!(yaml_value(b"a:x"), None);
