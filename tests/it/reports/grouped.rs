@@ -96,3 +96,20 @@ fn the_same_advice_is_given_once() {
     assert_eq!(page.matches("choose with --profile").count(), 1, "{page}");
     assert!(page.contains("<code>ndjson-check profiles</code> lists the agents"), "{page}");
 }
+
+/// Goal: a step output that says why a run ended holds for each run that ended like that.
+#[test]
+fn step_outputs_mix_no_streams() {
+    let (auth, overloaded) = ("claude/not-logged-in.ndjson", "claude/overloaded.ndjson");
+    for (recordings, reason) in [
+        (&[(auth, 2)][..], "auth"),
+        (&[(auth, 1), (overloaded, 1)], ""),
+        (&[(auth, 1), ("claude/plain.ndjson", 1)], "auth"),
+    ] {
+        let folder = folder_of(recordings);
+        in_workflow(&folder).arg(folder.path()).output().unwrap();
+        let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
+        assert!(outputs.contains("\noutcome=failed\n"), "{outputs}");
+        assert!(outputs.contains(&format!("\nreason={reason}\n")), "{reason}: {outputs}");
+    }
+}

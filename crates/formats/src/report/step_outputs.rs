@@ -3,6 +3,7 @@
 //! Every value is a number, a word of this program, or an id or a name of a model in harmless
 //! characters: no other text of a stream is in it.
 
+use std::cmp::Ordering;
 use std::io;
 
 use ndjson_check_core::{EndReason, Outcome, RetryAfter, Retryable, StreamSummary};
@@ -17,17 +18,34 @@ pub struct StepOutputs {
     turns: Option<u64>,
     /// Calls that a person or a rule refused.
     denied: u64,
-    /// Of the stream with the worst outcome.
+    /// Of the streams with the worst outcome.
     worst: Option<Worst>,
     session: Common,
     model: Common,
 }
 
+#[derive(Clone, Copy)]
 struct Worst {
     outcome: Outcome,
     reason: Option<EndReason>,
     retryable: Option<Retryable>,
     retry_after: Option<RetryAfter>,
+}
+
+impl Worst {
+    /// The worse of two; of equally bad ones, what both have.
+    fn with(self, other: Self) -> Self {
+        match badness(self.outcome).cmp(&badness(other.outcome)) {
+            Ordering::Less => other,
+            Ordering::Greater => self,
+            Ordering::Equal => Self {
+                reason: self.reason.filter(|_| self.reason == other.reason),
+                retryable: self.retryable.filter(|_| self.retryable == other.retryable),
+                retry_after: self.retry_after.filter(|_| self.retry_after == other.retry_after),
+                outcome: self.outcome,
+            },
+        }
+    }
 }
 
 /// A name that all streams have.
@@ -82,13 +100,10 @@ impl Output for StepOutputs {
         if summary.was_tried_again() {
             return;
         }
-        let stays = |worst: &Worst| badness(summary.outcome) <= badness(worst.outcome);
-        self.worst = self.worst.take().filter(stays).or(Some(Worst {
-            outcome: summary.outcome,
-            reason: facts.reason,
-            retryable: facts.retryable,
-            retry_after: facts.retry_after,
-        }));
+        let (reason, retryable) = (facts.reason, facts.retryable);
+        let retry_after = facts.retry_after;
+        let this = Worst { outcome: summary.outcome, reason, retryable, retry_after };
+        self.worst = Some(self.worst.take().map_or(this, |worst| worst.with(this)));
         self.session.add(summary.session_id.as_deref());
         self.model.add(facts.model.as_deref());
     }
