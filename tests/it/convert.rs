@@ -263,3 +263,14 @@ fn what_was_converted_before_a_schema_failed_is_written() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(&output.stdout), good.repeat(2));
 }
+
+/// Goal: an edit whose arguments name no file says which files it changed.
+#[test]
+fn an_edit_names_its_files() {
+    let stream = fs::read(root().join("fixtures/agents/opencode/changes.ndjson")).unwrap();
+    for form in ["text", "transcript"] {
+        let shown = text(&converted(&[], form, &stream).stdout);
+        let line = "Changed files /home/dev/house/bolt.txt, /home/dev/house/rust.txt";
+        assert!(shown.contains(line), "{form}: {shown}");
+    }
+}

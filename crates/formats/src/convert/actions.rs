@@ -60,7 +60,11 @@ impl Actions {
             CallOutcome::Failed | CallOutcome::Rejected | CallOutcome::Denied => LineStyle::Bad,
         };
         let below = self.log.below(completed);
-        let text = self.outcome(&completed.call, outcome, &self.suffix(completed));
+        let mut call = completed.call.clone();
+        if call.detail.as_ref().is_none_or(|detail| detail.is_empty()) {
+            call.detail = changed_files(completed).map(Into::into);
+        }
+        let text = self.outcome(&call, outcome, &self.suffix(completed));
         LogLine { below, ..LogLine::new(text, style) }
     }
 
@@ -125,6 +129,17 @@ impl Actions {
     /// Text of the stream on one line, even if nothing else is escaped.
     fn line(&self, text: &str) -> String {
         if self.log.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+    }
+}
+
+/// The files that a call changed, for one whose arguments name none.
+fn changed_files(completed: &CompletedCall<'_>) -> Option<String> {
+    let paths: Vec<&str> = completed.changes.iter().map(|change| &*change.path).collect();
+    match paths[..] {
+        [] => None,
+        [only] => Some(only.to_owned()),
+        [first, second] => Some(format!("{first}, {second}")),
+        [first, second, ..] => Some(format!("{first}, {second} and {} more", paths.len() - 2)),
     }
 }
 
