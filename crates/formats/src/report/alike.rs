@@ -58,15 +58,12 @@ pub(super) fn alike<'d>(
                 && noted(other.first) == noted(it)
                 && other.first.location == it.location
         };
-        match all.iter_mut().find(same) {
-            Some(other) => {
-                other.lines.extend(it.line);
-                other.has_one_text &= other.first.detail == it.detail;
-            }
-            None => {
-                let lines = it.line.into_iter().collect();
-                all.push(Alike { first: it, message, lines, has_one_text: true });
-            }
+        if let Some(other) = all.iter_mut().find(same) {
+            other.lines.extend(it.line);
+            other.has_one_text &= other.first.detail == it.detail;
+        } else {
+            let lines = it.line.into_iter().collect();
+            all.push(Alike { first: it, message, lines, has_one_text: true });
         }
     }
     all
