@@ -15,6 +15,21 @@ mod catalogue {
     /// The names of fixtures that show a complete run.
     const GOOD: [&str; 3] = ["good", "plain", "tools"];
 
+    /// Others of the agents that most harnesses run: the agent, the name of the recording, the file in
+    /// `fixtures`, and the exit status of the agent.
+    const MORE: [(&str, &str, &str, u8); 10] = [
+        ("claude", "not-logged-in", "agents/claude/not-logged-in", 1),
+        ("claude", "overloaded", "agents/claude/overloaded", 1),
+        ("claude", "parallel", "agents/claude/parallel-calls", 0),
+        ("claude", "partial", "agents/claude/partial", 0),
+        ("claude", "denied", "agents/claude/permission-denied", 0),
+        ("claude", "subagent", "agents/claude/subagent", 0),
+        ("claude", "truncated", "agents/claude/truncated", 143),
+        ("cursor", "failed", "agents/cursor/is-error", 1),
+        ("cursor", "partial", "agents/cursor/partial", 0),
+        ("cursor", "truncated", "rules/truncated-line/open-calls", 143),
+    ];
+
     /// One recording: its agent, its name, the exit status of its agent, and its bytes.
     type Scenario = (String, String, u8, Vec<u8>);
 
@@ -47,7 +62,15 @@ mod catalogue {
     fn fixtures(folder: &Path) -> Result<Vec<Scenario>, Box<dyn Error>> {
         let files = entries(folder)?.into_iter().filter(|path| is_stream(path));
         let good = files.filter(|path| GOOD.contains(&&*stem(path)));
-        good.map(|path| Ok((last(folder), stem(&path), 0, fs::read(&path)?))).collect()
+        let good = good.map(|path| (stem(&path), path, 0));
+        let more = MORE.iter().filter(|(agent, ..)| *agent == last(folder));
+        let more = more.map(|(_, name, file, status)| {
+            ((*name).to_owned(), Path::new("fixtures").join(file).with_extension("ndjson"), *status)
+        });
+        let recordings = good.chain(more);
+        recordings
+            .map(|(name, path, status)| Ok((last(folder), name, status, fs::read(&path)?)))
+            .collect()
     }
 
     fn of_lab(folder: &Path) -> Result<Vec<Scenario>, Box<dyn Error>> {

@@ -3,13 +3,13 @@
 mod catalogue;
 
 use std::io::{self, Read as _, Write};
-use std::path::Path;
+use std::path::{self, Path};
 use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
 use ndjson_check_core::internals::{nearest, profile_title};
-use ndjson_check_core::{Checker, Error, Event, ProducerExit};
+use ndjson_check_core::{Checker, Error, Event, LastEvents, Outcome, ProducerExit};
 
 use super::args::{ReplayArgs, Speed};
 use super::error::CliError;
@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
         print(&catalogue::list())?;
         return Ok(exit::SUCCEEDED);
     }
-    let (stream, status, profile) = recording(arguments)?;
+    let Played { stream, status, profile } = recording(arguments)?;
+    let profile = profile.as_deref();
     let count = lines(&stream).count();
     for (option, line) in [("--cut-at", arguments.cut_at), ("--stall-at", arguments.stall_at)] {
         if let Some(line) = line.filter(|line| !(1..=count).contains(line)) {
@@ -53,8 +54,16 @@ pub(super) fn run(arguments: &ReplayArgs) -> Result<u8, CliError> {
     Ok(arguments.exit.unwrap_or(status))
 }
 
-/// The stream, the exit status of its agent, and the profile of the agent if it is known.
-fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str>), CliError> {
+/// What is played.
+struct Played {
+    stream: Vec<u8>,
+    /// The exit status of its agent.
+    status: u8,
+    /// That of its agent, if it is known.
+    profile: Option<String>,
+}
+
+fn recording(arguments: &ReplayArgs) -> Result<Played, CliError> {
     let what = arguments.what.as_deref().unwrap_or_default();
     let Some(name) = &arguments.name else {
         let names: Vec<_> = Scenario::of(what).map(|it| it.name).collect();
@@ -73,14 +82,31 @@ fn recording(arguments: &ReplayArgs) -> Result<(Vec<u8>, u8, Option<&'static str
         let mut source = one_stream(&input.name(), input.open()?, "replay")?;
         let read = source.read_to_end(&mut stream);
         read.map_err(|error| input.failed(error))?;
-        return Ok((stream, 0, None));
+        return Ok(of_file(stream));
     };
     let Some(recording) = Scenario::find(what, name) else {
         let hint = similar(what, name).unwrap_or_else(|| ": see replay --list".to_owned());
         return Err(CliError::Usage(format!("there is no recording {what} {name}{hint}")));
     };
     let stream = recording.read().map_err(|error| CliError::output(name, error))?;
-    Ok((stream, recording.status, Some(recording.profile())))
+    let profile = Some(recording.profile().to_owned());
+    Ok(Played { stream, status: recording.status, profile })
+}
+
+/// A stream that somebody has recorded. It has no exit status: an agent that says that its run
+/// failed exits with 1.
+fn of_file(stream: Vec<u8>) -> Played {
+    let checked = || {
+        let mut reader = Checker::builder().build()?.reader("replay");
+        reader.feed(&stream)?;
+        reader.finish(&ProducerExit::default())
+    };
+    // A file that no profile reads is played all the same.
+    let Ok(LastEvents { summary, .. }) = checked() else {
+        return Played { stream, status: 0, profile: None };
+    };
+    let status = u8::from(summary.outcome == Outcome::Failed);
+    Played { stream, status, profile: Some(summary.profile) }
 }
 
 /// The recording or the agent that names without a recording may mean.
@@ -178,8 +204,11 @@ fn wait() -> ! {
 /// whatever its own are.
 fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Result<(), CliError> {
     let Some(command) = profile.map(command_of).transpose()?.flatten() else {
-        return Err(CliError::usage("--install needs the name of an agent that has a command"));
+        return Err(CliError::usage("--install needs a recording of an agent that has a command"));
     };
+    if arguments.what.as_deref() == Some(STDIN) {
+        return Err(CliError::usage("--install needs a file that can be read again"));
+    }
     let mut path = folder.join(&command);
     if cfg!(windows) {
         path.set_extension("cmd");
@@ -190,7 +219,8 @@ fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Resu
     }
     let written = env::current_exe().and_then(|program| {
         fs::create_dir_all(folder)?;
-        write_script(&path, &script(&program, arguments))
+        let what = named(arguments)?;
+        write_script(&path, &script(&program, &what, arguments))
     });
     written.map_err(|error| CliError::output(path.display().to_string(), error))?;
     print(&format!("{} replays {}\n", path.display(), names(arguments)))
@@ -220,7 +250,25 @@ fn is_script(path: &Path) -> bool {
 /// A comment in each script that `--install` writes.
 const MARK: &str = "written by ndjson-check replay --install";
 
-fn script(program: &Path, arguments: &ReplayArgs) -> String {
+/// The words that name the recording; a script finds a file from any directory.
+fn named(arguments: &ReplayArgs) -> io::Result<Vec<String>> {
+    let names = [&arguments.what, &arguments.name].into_iter().flatten().cloned();
+    if arguments.name.is_some() {
+        return Ok(names.collect());
+    }
+    names.map(|file| Ok(path::absolute(file)?.display().to_string())).collect()
+}
+
+/// One word of a script.
+fn quoted(word: &str) -> String {
+    if cfg!(windows) {
+        format!("\"{}\"", word.replace('%', "%%"))
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn script(program: &Path, what: &[String], arguments: &ReplayArgs) -> String {
     let ReplayArgs {
         speed, cut_at, stall_at, never_exit, split_writes, stderr_lines, exit, ..
     } = arguments;
@@ -235,12 +283,13 @@ fn script(program: &Path, arguments: &ReplayArgs) -> String {
     options.extend(split_writes.then(|| "--split-writes".to_owned()));
     options.extend((*stderr_lines > 0).then(|| format!("--stderr-lines={stderr_lines}")));
     options.extend(exit.map(|status| format!("--exit={status}")));
-    let (program, names, options) = (program.display(), names(arguments), options.join(" "));
+    let program = quoted(&program.display().to_string());
+    let what = what.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let options = options.join(" ");
     if cfg!(windows) {
-        format!("@rem {MARK}\r\n@\"{program}\" replay {names} {options}\r\n")
+        format!("@rem {MARK}\r\n@{program} replay {what} {options}\r\n")
     } else {
-        let program = program.to_string().replace('\'', "'\\''");
-        format!("#!/bin/sh\n# {MARK}\nexec '{program}' replay {names} {options}\n")
+        format!("#!/bin/sh\n# {MARK}\nexec {program} replay {what} {options}\n")
     }
 }
 

@@ -81,7 +81,7 @@ fn names_that_are_not_known_are_explained() {
         (&["codex"][..], "name a recording of codex: tools, "),
         (&["codex", "none"], "there is no recording codex none: see replay --list"),
         (&["codex", "tool", "--speed", "0"], "give a number above 0, or max"),
-        (&["acp", "good", "--install", "x"], "--install needs the name of an agent"),
+        (&["acp", "good", "--install", "x"], "--install needs a recording of an agent"),
         (&["codex", "tols"], "there is no recording codex tols; a similar one is `codex tools`"),
         (&["cluade", "plain"], "no recording cluade plain; a similar agent is `claude`"),
         (&["clade"], "there is no file `clade`; a similar agent is `claude`"),
@@ -139,4 +139,54 @@ fn a_fake_agent_stands_in_for_a_real_one() {
     assert_eq!(harness(&["--stderr-lines", "20000"], &[]), Some(0));
     let script = if cfg!(windows) { "agent.cmd" } else { "agent" };
     assert!(Path::new(folder.path()).join(script).exists());
+}
+
+/// Goal: a harness meets failed and cut runs of the agents that most of them run.
+#[test]
+fn a_bad_run_exits_as_its_agent_did() {
+    for (agent, name, status, headline) in [
+        ("claude", "not-logged-in", 1, "failed: Invalid API key"),
+        ("claude", "truncated", 143, "cut short in the middle of line 6"),
+        ("codex", "http-401", 1, "failed: "),
+        ("codex", "hang.kill-TERM", 143, "cut short after line "),
+        ("cursor", "failed", 1, "failed: I'll deploy it."),
+        ("cursor", "truncated", 143, "cut short in the middle of line 5"),
+    ] {
+        let output = replay(&[agent, name, "--speed", "max"]);
+        assert_eq!(output.status.code(), Some(status), "{agent} {name}");
+        let report = text(&run_on(&["--profile", agent], &output.stdout).stdout);
+        assert!(report.contains(headline), "{agent} {name}: {report}");
+    }
+}
+
+/// Goal: also a recording of one's own stands in for its agent, wherever the harness works, and
+/// fails as it did.
+#[cfg(unix)]
+#[test]
+fn a_file_stands_in_for_its_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("it's here")).unwrap();
+    for (fixture, command, status) in [
+        ("claude/not-logged-in", "claude", 1),
+        ("claude/plain", "claude", 0),
+        ("codex/failed", "codex", 1),
+    ] {
+        let recording = fs::read(root().join(format!("fixtures/agents/{fixture}.ndjson"))).unwrap();
+        fs::write(path("it's here/run.ndjson"), &recording).unwrap();
+        let install = ["it's here/run.ndjson", "--speed=max", "--install", "bin"];
+        let installed = Command::new(PROGRAM)
+            .args([&["replay"][..], &install].concat())
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(installed.status.code(), Some(0), "{}", text(&installed.stderr));
+        let output = Command::new(path("bin").join(command)).current_dir("/").output().unwrap();
+        assert_eq!((output.status.code(), output.stdout), (Some(status), recording), "{fixture}");
+    }
+    let output = run_on(
+        &["replay", "-", "--install", "bin"],
+        &fs::read(path("it's here/run.ndjson")).unwrap(),
+    );
+    assert!(text(&output.stderr).contains("--install needs a file"), "{output:?}");
 }
