@@ -17,7 +17,7 @@ EXAMPLE = re.search(r"## Read a stream\n\n```python\n(.*?)```", README.read_text
 HARNESS = re.search(r"A whole harness:\n\n```python\n(.*?)```", README.read_text(), re.DOTALL)
 CURSOR = FIXTURES / "agents" / "cursor"
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="running an agent needs Unix")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="its agents are scripts of a shell of Unix")
 
 
 @pytest.mark.parametrize(
