@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch};
 use arrow_array::{RecordBatchIterator, StringArray};
@@ -58,6 +59,19 @@ impl Table {
         self.0.num_rows()
     }
 
+    fn __repr__(&self) -> String {
+        let schema = self.0.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|it| it.name().as_str()).collect();
+        format!("<Table of {} rows: {}>", self.0.num_rows(), names.join(", "))
+    }
+
+    /// The names and types of the columns.
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(refused)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// The rows.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

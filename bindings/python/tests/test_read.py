@@ -549,6 +549,17 @@ def test_frames_hold_calls_events_and_runs() -> None:
     assert len(frames.runs) == len(tools) + 1
     assert len(frames.calls) > 5 and len(frames.events) > len(frames.calls)
     assert "arrow_array_stream" in repr(frames.calls.__arrow_c_stream__())
+    assert "arrow_schema" in repr(frames.calls.__arrow_c_schema__())
+    said = f"<Table of {len(frames.events)} rows: file, type, line, time_ms, json>"
+    assert repr(frames.events) == said
+
+
+def test_pandas_and_pyarrow_read_tables() -> None:
+    calls = nc.frame([PLAIN]).calls
+    pandas = pytest.importorskip("pandas", minversion="3")
+    pyarrow = pytest.importorskip("pyarrow")
+    names = list(pandas.DataFrame.from_arrow(calls).columns)
+    assert pyarrow.schema(calls).names == names == pyarrow.table(calls).column_names
 
 
 def test_a_number_that_is_too_large_is_null_in_tables(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import pytest
 from conftest import FIXTURES, ROOT, is_alive
 from ndjson_check import _native, _run, _words
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="running an agent needs Unix")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="its agents are scripts of a shell of Unix")
 PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
 TOOLS = FIXTURES / "agents" / "qwen" / "plain.ndjson"
 # Longer than any test. A signal to the group ends one `sleep`, not the loop.
@@ -234,6 +234,19 @@ def test_events_arrive_while_the_agent_runs_and_leaving_ends_it(tmp_path: Path) 
     assert time.monotonic() - started < 20 and not is_alive(pid)
     with pytest.raises(RuntimeError):
         run.end
+
+
+def test_a_run_that_was_left_says_why_it_has_no_end(tmp_path: Path) -> None:
+    with nc.run(ends_slowly(tmp_path / "pid"), profile="cursor") as run:
+        next(iter(run))
+        with pytest.raises(RuntimeError, match="^the run has not ended"):
+            run.end
+    with pytest.raises(RuntimeError, match="^the run was closed .* call `stop\\(\\)` and then `wait"):
+        run.end
+    with nc.run(ends_slowly(tmp_path / "pid"), profile="cursor") as run:
+        next(iter(run))
+        run.stop()
+        assert run.wait().headline.startswith("stopped")
 
 
 def test_a_slow_reader_that_leaves_does_not_hang(tmp_path: Path) -> None:

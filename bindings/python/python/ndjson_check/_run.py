@@ -228,7 +228,7 @@ class _Agent:
         # Only for the start: a signal handler or a finalizer may stop or leave it at any time.
         self._starting = Lock()
         self._is_stopped = False
-        self._is_left = False
+        self.is_left = False
         self.native: _native.NativeRun | None = None
 
     def begin(self) -> _native.NativeRun:
@@ -237,14 +237,14 @@ class _Agent:
                 for other in list(_running):
                     if other.is_over():
                         _running.discard(other)
-                if self._is_left or _is_exiting:
-                    raise RuntimeError("the run is closed" if self._is_left else "Python exits")
+                if self.is_left or _is_exiting:
+                    raise RuntimeError("the run is closed" if self.is_left else "Python exits")
                 _end_with_worker(os.getpid())
                 native = self._start()
                 _running.add(native)
                 self.native = native
                 # What was asked for meanwhile.
-                if self._is_left or _is_exiting:
+                if self.is_left or _is_exiting:
                     native.leave()
                 elif self._is_stopped:
                     native.stop()
@@ -263,13 +263,13 @@ class _Agent:
 
     def leave(self) -> None:
         """Ends the command, and waits for nothing."""
-        self._is_left = True
+        self.is_left = True
         if self.native is not None:
             self.native.leave()
 
     def close(self) -> None:
         """Ends the command, and waits for its end."""
-        self._is_left = True
+        self.is_left = True
         if self.native is not None:
             self.native.close()
             _running.discard(self.native)
@@ -304,6 +304,10 @@ class Run:
     def end(self) -> RunEnd:
         """How the run ended. Raises RuntimeError while events are left to be read."""
         if self._end is None:
+            if self._agent.is_left:
+                # Such as by a `break` in the loop: nobody read how the command ended.
+                raise RuntimeError("the run was closed before its events were read to the end; to "
+                                   "end it and know how, call `stop()` and then `wait()`")
             raise RuntimeError("the run has not ended, or its events were not read to the end")
         return self._end
 
