@@ -38,6 +38,8 @@ pub struct Junit {
     /// Names, and the names of their test cases.
     demands: Vec<(String, String)>,
     stream: Option<String>,
+    /// The name of the agent.
+    title: String,
     first: FirstFindings,
     found: Vec<Diagnostic>,
     /// Of inputs that could not be read, and the like.
@@ -72,7 +74,15 @@ enum TestResult {
 impl Default for Junit {
     fn default() -> Self {
         let first = FirstFindings::default();
-        Self { head: HEAD, demands: Vec::new(), stream: None, first, found: Vec::new(), errors: 0 }
+        Self {
+            head: HEAD,
+            demands: Vec::new(),
+            stream: None,
+            title: String::new(),
+            first,
+            found: Vec::new(),
+            errors: 0,
+        }
     }
 }
 
@@ -118,14 +128,8 @@ impl Junit {
 
     /// The test case of the stream. A demand that is not met fails in its own case.
     fn of_stream(&self, summary: &StreamSummary, headline: &Headline) -> TestCase {
-        let numbers = summary_text::numbers(summary).join(" · ");
-        // Without an event nothing shows the agent.
-        let profile = if summary.events > 0 {
-            format!("profile {} · ", summary.profile)
-        } else {
-            String::new()
-        };
-        let message = valid(&format!("{} · {profile}{numbers}", headline.text()));
+        let figures = summary_text::figures(&self.title, summary).join(" · ");
+        let message = valid(&format!("{} · {figures}", headline.text()));
         let mut of_stream = causes(&self.found, headline);
         let hidden = hidden(self.found.len() - of_stream.len(), headline);
         of_stream.retain(|found| found.demand.is_none());
@@ -191,6 +195,7 @@ fn line(found: &Diagnostic, note: Option<String>, calls: &[ToolCall]) -> String 
 impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = Some(valid(start.name()));
+        start.title().clone_into(&mut self.title);
         self.first.begin();
         self.found.clear();
         Ok(())

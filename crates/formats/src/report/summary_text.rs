@@ -179,18 +179,21 @@ pub fn dollars(cost: f64) -> String {
 
 /// With three digits: `138`, `1.23 k`, `69.6 k`, `6.05 M`.
 pub fn short(number: u64) -> String {
-    let (unit, name) = match number {
-        0..1_000 => return number.to_string(),
-        1_000..1_000_000 => (1_000, "k"),
-        1_000_000..1_000_000_000 => (1_000_000, "M"),
-        _ => (1_000_000_000, "G"),
+    if number < 1_000 {
+        return number.to_string();
+    }
+    let units = [(1_000, "k"), (1_000_000, "M"), (1_000_000_000, "G")];
+    // From half a step below the next unit on, the number is rounded to one of it.
+    let is_of = |(unit, _): &&(u64, _)| number < 1_000 * unit - unit / 2;
+    let Some((unit, name)) = units.iter().find(is_of).or(units.last()) else {
+        return number.to_string();
     };
-    let whole = number / unit;
-    let hundredths = number % unit / (unit / 100);
-    match whole {
-        0..10 => format!("{whole}.{hundredths:02} {name}"),
-        10..100 => format!("{whole}.{} {name}", hundredths / 10),
-        _ => format!("{whole} {name}"),
+    let rounded = |step: u64| number.saturating_add(step / 2) / step;
+    let (hundredths, tenths) = (rounded(unit / 100), rounded(unit / 10));
+    match () {
+        () if hundredths < 1_000 => format!("{}.{:02} {name}", hundredths / 100, hundredths % 100),
+        () if tenths < 1_000 => format!("{}.{} {name}", tenths / 10, tenths % 10),
+        () => format!("{} {name}", rounded(*unit)),
     }
 }
 
@@ -205,4 +208,27 @@ pub(crate) fn grouped(number: u64) -> String {
 fn listed(counts: &[(u64, &str)]) -> String {
     let shown = counts.iter().filter(|(count, _)| *count > 0);
     shown.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_are_rounded() {
+        for (number, text) in [
+            (999, "999"),
+            (1_000, "1.00 k"),
+            (9_994, "9.99 k"),
+            (9_995, "10.0 k"),
+            (39_556, "39.6 k"),
+            (99_950, "100 k"),
+            (999_499, "999 k"),
+            (999_500, "1.00 M"),
+            (6_049_999, "6.05 M"),
+            (u64::MAX, "18446744074 G"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+    }
 }
