@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use ndjson_check_core::counted;
 
+use super::headline::TRIED_AGAIN;
 use super::{Headline, RunTotals};
 
 /// How many streams passed, and how many did not for each reason.
@@ -29,11 +30,18 @@ impl Answers {
     pub fn text(&self, totals: &RunTotals) -> String {
         let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
         reasons.sort_by_key(|(_, count)| Reverse(*count));
-        let reasons = reasons.into_iter().map(|(reason, count)| format!("{count} × {reason}"));
+        let (tried, bad): (Vec<_>, Vec<_>) =
+            reasons.into_iter().partition(|(reason, _)| *reason == TRIED_AGAIN);
+        let grouped = |(reason, count)| format!("{count} × {reason}");
         let others = [("not checked", totals.not_checked), ("passed", self.passed)];
         let others = others.into_iter().filter(|(_, count)| *count > 0);
         let others = others.map(|(what, count)| format!("{count} {what}"));
-        let all: Vec<String> = reasons.chain(others).collect();
+        let all: Vec<String> = bad
+            .into_iter()
+            .map(grouped)
+            .chain(others)
+            .chain(tried.into_iter().map(grouped))
+            .collect();
         let streams = counted(totals.streams + totals.not_checked, "stream");
         format!("{streams}: {}", all.join(", "))
     }

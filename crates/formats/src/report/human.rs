@@ -179,17 +179,24 @@ impl EndedStreams {
         }
     }
 
-    fn write(self, look: Look, out: &mut String) {
+    fn write(mut self, look: Look, out: &mut String) {
         for stream in &self.broken_off {
             stream.write(look, out);
         }
-        for groups in [self.bad, self.warned] {
-            let mut groups: Vec<_> = groups.into_iter().collect();
+        let tried = self.bad.remove(TRIED_AGAIN);
+        for groups in [&self.bad, &self.warned] {
+            let mut groups: Vec<_> = groups.iter().collect();
             groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
             for (reason, group) in groups {
                 group.write(reason, look, out);
             }
         }
+        self.write_good(look, out);
+        // What the last attempt led to comes before the other attempts.
+        tried.iter().for_each(|group| group.write(TRIED_AGAIN, look, out));
+    }
+
+    fn write_good(&self, look: Look, out: &mut String) {
         if self.more_good == 0 {
             self.good.iter().for_each(|stream| stream.write(look, out));
         } else {
