@@ -147,3 +147,15 @@ fn a_failed_run_is_not_said_to_have_failed_twice() {
     assert!(report.starts_with("✗ failed: "), "{report}");
     assert!(!report.contains("the run failed"), "{report}");
 }
+
+/// Goal: who accepts a finding still reads what happened.
+#[test]
+fn a_baseline_leaves_the_sentence_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("known.json");
+    let baseline = path.to_str().unwrap();
+    let refused = fixture("rules/all-calls-refused/all-of-them.ndjson");
+    run_on(&["--write-baseline", baseline], &refused);
+    let says = headline("", &["--baseline", baseline], &refused);
+    assert_eq!(says, headline("", &[], &refused));
+}

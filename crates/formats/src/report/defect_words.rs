@@ -58,11 +58,17 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
 }
 
 pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
-    if found.of(Rule::AllCallsRefused).is_some() {
+    let counts = &summary.call_counts;
+    let refusals = counts.rejected + counts.denied;
+    // A baseline accepts findings; it does not change what happened.
+    let is_accepted = summary.known > 0 && refusals > 0;
+    if found.of(Rule::AllCallsRefused).is_some() || is_accepted && refusals == counts.total {
         return ("every tool call was refused", refused(summary));
     }
-    let was_refused = summary.call_counts.rejected + summary.call_counts.denied > 0;
-    let is_so = |rule| found.of(rule).is_some() && (rule != Rule::DeniedCall || was_refused);
+    let is_so = |rule| match (rule, found.of(rule).is_some()) {
+        (Rule::DeniedCall, is_found) => is_found && refusals > 0 || is_accepted,
+        (_, is_found) => is_found,
+    };
     let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
     let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule));
     let mut rest = String::new();
