@@ -200,7 +200,7 @@ fn a_refused_question_needs_another_prompt() {
         line.contains("askQuestion")
             || !line.contains("\"tool_call\"") && !line.contains("_query\"")
     };
-    let asked: String = stream.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+    let asked = stream.lines().filter(is_kept).collect::<Vec<_>>().join("\n") + "\n";
     let (_, report) = printed(&[], asked.as_bytes());
     assert!(report.contains("error[all-calls-refused]"), "{report}");
     assert!(report.contains("nobody could answer: say more in the prompt"), "{report}");

@@ -179,7 +179,7 @@ fn the_report_is_as_written() {
 ## ✗ tool calls never ended: 2 of 3: df -h, uptime
 
 `fixtures/rules/unfinished-call/two-of-three-open.ndjson` · Cursor CLI · Auto · 8 events · \
-3 calls (2 unfinished) · 79.1 k tokens in (59.6 k cached) · 246 out · 3.19 s
+3 calls (2 unfinished) · 79.1 k tokens in (59.7 k cached) · 246 out · 3.19 s
 
 | tool | calls | unfinished |
 |---|---:|---:|

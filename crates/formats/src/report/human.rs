@@ -11,6 +11,7 @@ use ndjson_check_core::{
     escape::visible,
 };
 
+use super::headline::TRIED_AGAIN;
 use super::human_stream::{Look, ShownStream, Style};
 use super::stats::StatsTotals;
 use super::{Answers, FirstFindings, Headline, RunTotals, stats_text, summary_text};
