@@ -84,7 +84,10 @@ test("all examples, from a server and from a file, without a request", async () 
     }
     await choose(page, "html");
     await shown(page);
-    await page.frameLocator("#panes iframe >> nth=0").locator(".verdict, h1").first().waitFor();
+    const frame = page.frameLocator("#panes iframe >> nth=0");
+    await frame.locator("h1").click();
+    await page.keyboard.press("j");
+    await frame.locator("#log > .on").waitFor();
     assert.deepEqual(complaints, []);
     assert.deepEqual(requests.filter((it) => !/^(blob|data|about):/.test(it)), [start]);
     await context.close();

@@ -12,7 +12,7 @@
 // a page of 134 MB of calls and five invented streams: 0 failures. It takes seconds for each page.
 
 import { createRequire } from "node:module";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -271,6 +271,27 @@ async function bars(page, file) {
   if (!isThere) fail(file, `Enter on a bar does not lead to ${target}`);
 }
 
+/// In a frame of another page, such as a notebook: keys and links work without an address.
+async function framed(browser, file) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const outer = await context.newPage();
+  outer.on("pageerror", (error) => fail(file, `in a frame: ${error}`));
+  await outer.setContent('<iframe sandbox="allow-scripts" style="width: 100%; height: 800px"></iframe>');
+  await outer.locator("iframe").evaluate((it, text) => (it.srcdoc = text), readFileSync(file, "utf8"));
+  const frame = outer.frameLocator("iframe");
+  await frame.locator("h1").click();
+  await outer.keyboard.press("j");
+  if ((await frame.locator("#log > .on").count()) !== 1) fail(file, "in a frame: j leads nowhere");
+  const bar = frame.locator("svg a[id^=b]").last();
+  if ((await bar.count()) > 0) {
+    const id = (await bar.getAttribute("href")).slice(1);
+    await bar.press("Enter");
+    const isOn = frame.locator(`[id="${id}"]:is(.on, :focus-within)`);
+    await isOn.waitFor({ timeout: 5_000 }).catch(() => fail(file, `in a frame: no way to ${id}`));
+  }
+  await context.close();
+}
+
 /// On paper: no controls, nothing beyond the edge or cut short, colours, and the contents of calls
 /// that did not succeed, even if a reader folded them.
 async function paper(page, file) {
@@ -320,6 +341,7 @@ async function check(browser, file) {
     await zooms(page, file);
     await bothWays(page, file);
     await keyboard(page, file);
+    await framed(browser, file);
   }
   await paper(page, file);
   await context.close();

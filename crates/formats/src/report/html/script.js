@@ -2,6 +2,8 @@
 // What both kinds of pages need.
 const page = {
   all: (selector, root = document) => [...root.querySelectorAll(selector)],
+  // A page that is part of another one has no address of its own.
+  isFramed: location.protocol === "about:",
   // The state in the address: `#c12`, or `#q=words&kind=call&at=c12`.
   state() {
     const hash = location.hash.slice(1);
@@ -15,7 +17,7 @@ const page = {
   },
   remember(state) {
     const text = [...state].length === 1 && state.get("at") ? state.get("at") : state.toString();
-    if (text !== location.hash.slice(1)) history.replaceState(null, "", "#" + text);
+    if (text !== location.hash.slice(1) && !page.isFramed) history.replaceState(null, "", "#" + text);
   },
   chips(form, changed) {
     for (const chip of page.all(".chips button", form)) {
@@ -153,8 +155,8 @@ page.transcript = (form) => {
   };
 
   // Shows the target of a link, and gives it the focus.
-  const reveal = () => {
-    const target = document.getElementById(page.state().get("at"));
+  const reveal = (id = page.state().get("at")) => {
+    const target = document.getElementById(id);
     if (!target) return;
     if (target.hidden) {
       page.press(form, new URLSearchParams());
@@ -257,11 +259,13 @@ page.transcript = (form) => {
     } else return;
     event.preventDefault();
   });
-  addEventListener("hashchange", reveal);
-  // A link to where the reader already is changes nothing that the browser reports.
-  addEventListener("click", ({ target }) => {
-    const link = target.closest?.("a")?.getAttribute("href");
-    if (link && link === location.hash) reveal();
+  addEventListener("hashchange", () => reveal());
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.("a")?.getAttribute("href");
+    if (!link?.startsWith("#")) return;
+    if (page.isFramed) event.preventDefault();
+    // A link to where the reader already is changes nothing that the browser reports.
+    if (page.isFramed || link === location.hash) reveal(link.slice(1));
   });
   form.hidden = false;
   const state = page.state();
