@@ -133,8 +133,9 @@ fn with_stdin(error: &Error) -> String {
 const SHELL_SIGNS: [char; 5] = ['|', ';', '&', '<', '>'];
 
 fn start_hint(program: &str, error: &io::Error) -> &'static str {
+    // The system starts programs only, and no text without `#!`.
+    const NOT_A_PROGRAM: i32 = 8;
     let path = Path::new(program);
-    let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
     let is_missing = error.kind() == io::ErrorKind::NotFound;
     if program.starts_with('-') {
         "; options of ndjson-check go before `--`"
@@ -144,15 +145,15 @@ fn start_hint(program: &str, error: &io::Error) -> &'static str {
         "; to set a variable, put `env` before it"
     } else if program.contains(char::is_whitespace) && !path.exists() {
         "; leave out the quotes around the command"
-    } else if is_missing && path.is_file() {
-        "; the interpreter in its first line does not exist"
-    } else if is_denied && path.is_file() {
-        "; to check a recording, leave out `--`"
-    } else if is_missing || is_denied {
-        ""
-    } else {
+    } else if cfg!(unix) && error.raw_os_error() == Some(NOT_A_PROGRAM) {
         "; to check a recording, leave out `--`; \
          to run a script, put its interpreter before it, such as `sh`"
+    } else if !path.is_file() {
+        ""
+    } else if is_missing {
+        "; the file exists, but not the program that interprets or loads it"
+    } else {
+        "; to check a recording, leave out `--`"
     }
 }
 

@@ -124,15 +124,17 @@ fn commands_in_quotes_and_options_behind_are_named() {
 #[cfg(unix)]
 #[test]
 fn scripts_need_their_interpreter() {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("agent.sh");
+    fs::copy("/bin/sh", &script).unwrap();
     for (first_line, hint) in [
         ("", "to run a script, put its interpreter before it, such as `sh`\n"),
-        ("#!/no/such/interpreter\n", "; the interpreter in its first line does not exist\n"),
+        (
+            "#!/no/such/interpreter\n",
+            "; the file exists, but not the program that interprets or loads it\n",
+        ),
     ] {
-        std::fs::write(&script, format!("{first_line}exit 0\n")).unwrap();
-        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(&script, format!("{first_line}exit 0\n")).unwrap();
         let message = refused(&["--", script.to_str().unwrap()]);
         assert!(message.ends_with(hint), "{message}");
     }

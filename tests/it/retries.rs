@@ -245,7 +245,7 @@ fn what_may_have_been_written_is_not_repeated() {
         "api_error_status": 529, "duration_ms": 9, "duration_api_ms": 0, "num_turns": 7,
         "result": "API Error: 529 Overloaded", "session_id": "s", "total_cost_usd": 0,
         "modelUsage": {}, "fast_mode_state": "off", "permission_denials": [], "uuid": "u",
-        "usage": {"input_tokens": 0, "output_tokens": 0}});
+        "usage": {"input_tokens": 9, "output_tokens": 70}});
     for stream in [refused(503, "0", &[write]), lost, format!("{object}\n")] {
         let agent = Flaky::new(1, &stream, "exit 1");
         let (_, _, written) = agent.run(&["--retries", "1"]);

@@ -92,8 +92,16 @@ const STARTS: &[(&str, &str)] = &[
     ),
     ("sh: 1: agent: not found", "sh: 1: agent: not found"),
     ("loading\nsomething went wrong", "something went wrong"),
+    ("0 error (s), no error found\nSegmentation fault", "Segmentation fault"),
+    ("starting without error handling\nAPI key missing", "API key missing"),
+    ("Error: {\n  code: 401,\n}\nThe key is wrong", "The key is wrong"),
+    (
+        r#"402 {"error":{"message":"no \u0063redit"}}"#,
+        r#"402 {"error":{"message":"no \u0063redit"}}"#,
+    ),
     ("warning: an error passed\nno key", "no key"),
     (r#"402 {"error":{"message":"{\"message\":\"no credit\"}"}}"#, "402 no credit"),
+    (r#"400 {"error":{"message":"no model \"x\""}}"#, r#"400 no model "x""#),
     ("(Did you mean -p?)", "(Did you mean -p?)"),
 ];
 

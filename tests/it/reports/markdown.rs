@@ -176,7 +176,7 @@ fn the_report_is_as_written() {
     let output = program().args(["--report=markdown", stream]).output().unwrap();
     let expected = "\
 <!-- ndjson-check -->
-## ✗ tool calls never ended: 2 of 3: df -h, uptime
+## ✗ tool calls never ended (2 of 3: df -h, uptime)
 
 `fixtures/rules/unfinished-call/two-of-three-open.ndjson` · Cursor CLI · Auto · 8 events · \
 3 calls (2 unfinished) · 79.1 k tokens in (59.7 k cached) · 246 out · 3.19 s

@@ -5,15 +5,18 @@ use crate::facts::message_in;
 /// In a line that names an error, in small letters.
 const SIGNS: [&str; 9] = [
     "error:",
-    "error ",
+    ": error ",
     "error[",
     "error]",
     "exception:",
-    "exception ",
-    "panicked",
-    "fatal",
-    "denied",
+    "panicked at",
+    "fatal:",
+    " denied",
+    "segmentation fault",
 ];
+
+/// The begin of such a line.
+const BEGINS: [&str; 4] = ["error ", "npm error ", "fatal ", "exception "];
 
 /// Lines that begin so say where to look, or how to call the command, in small letters.
 const HINTS: [&str; 17] = [
@@ -38,7 +41,10 @@ const HINTS: [&str; 17] = [
 
 fn names_error(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
-    is_about_the_run(&small) && SIGNS.iter().any(|sign| small.contains(sign))
+    let is_named = BEGINS.iter().any(|begin| small.starts_with(begin))
+        || SIGNS.iter().any(|sign| small.contains(sign));
+    // What an object in several lines says is not in its first line.
+    is_named && is_about_the_run(&small) && !small.trim_end().ends_with(['{', '['])
 }
 
 /// Whether a line says something about the run: it is no hint, no heading and no part of the line

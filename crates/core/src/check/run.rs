@@ -106,7 +106,10 @@ impl<'c> Run<'c> {
     }
 
     pub(super) fn format(&self) -> AgentFormat {
-        self.format.unwrap_or(AgentFormat::StreamJson)
+        // What begins like a single object, and goes on, is a stream whose beginning is lost.
+        let asked = self.contract.options().format;
+        let seen = self.format.filter(|_| self.events < 2);
+        asked.or(seen).unwrap_or(AgentFormat::StreamJson)
     }
 
     /// `is_valid` says whether the event satisfies the schemas.

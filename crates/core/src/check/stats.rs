@@ -106,9 +106,6 @@ pub struct SubAgentStats {
     /// Tokens sent to the model, from a cache or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens that the model wrote.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_tokens: Option<u64>,
 }
 
 /// A call that took long.

@@ -231,9 +231,18 @@ pub(crate) fn message_in(text: &str) -> Cow<'_, str> {
     };
     let mut answers = serde_json::Deserializer::from_str(answer).into_iter::<Value>();
     let Some(Ok(object)) = answers.next() else { return Cow::Borrowed(text) };
-    let Some(message) = said_in(&object) else { return Cow::Borrowed(text) };
-    let (message, after) = (message_in(message.trim()), &answer[answers.byte_offset()..]);
-    Cow::Owned(format!("{before}{message}{after}").trim().to_owned())
+    // A secret that is written with other escapes than this may not be redacted: it is not
+    // unescaped here.
+    let is_written = |message: &&str| answer.contains(&message.replace('"', "\\\""));
+    let message = said_in(&object).map(str::trim).filter(is_written);
+    let Some(message) = message else { return Cow::Borrowed(text) };
+    let after = &answer[answers.byte_offset()..];
+    // Words that the object kept apart stay apart.
+    let is_word = |edge: Option<char>| edge.is_some_and(char::is_alphanumeric);
+    let [gap_before, gap_after] = [is_word(before.chars().last()), is_word(after.chars().next())]
+        .map(|is_word| if is_word { " " } else { "" });
+    let message = message_in(message);
+    Cow::Owned(format!("{before}{gap_before}{message}{gap_after}{after}").trim().to_owned())
 }
 
 fn said_in(answer: &Value) -> Option<&str> {

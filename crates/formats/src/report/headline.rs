@@ -172,7 +172,7 @@ fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
 
 /// Whether it is the name of a reason, or its number, not a sentence.
 fn is_code(text: &str) -> bool {
-    !text.trim().contains(char::is_whitespace)
+    text.trim().chars().all(|it| it.is_ascii_alphanumeric() || "_-.:/".contains(it))
 }
 
 /// The run failed: the agent's own reason, or the best of the others.

@@ -194,7 +194,9 @@ impl EndedStreams {
         }
         self.write_good(look, out);
         // What the last attempt led to comes before the other attempts.
-        tried.iter().for_each(|group| group.write(TRIED_AGAIN, look, out));
+        if let Some(group) = tried {
+            group.write(TRIED_AGAIN, look, out);
+        }
     }
 
     fn write_good(&self, look: Look, out: &mut String) {

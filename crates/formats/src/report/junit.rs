@@ -131,8 +131,9 @@ impl Junit {
         let figures = summary_text::figures(&self.title, summary).join(" · ");
         let message = valid(&format!("{} · {figures}", headline.text()));
         let mut of_stream = causes(&self.found, headline);
-        let hidden = hidden(self.found.len() - of_stream.len(), headline);
         of_stream.retain(|found| found.demand.is_none());
+        let all = self.found.iter().filter(|found| found.demand.is_none()).count();
+        let hidden = hidden(all - of_stream.len(), headline);
         of_stream.sort_by_key(|found| Reverse(found.severity));
         let shown = |found: &&Diagnostic| line(found, headline.note_of(found), &summary.tool_calls);
         let mut lines: Vec<String> = of_stream.iter().map(shown).collect();

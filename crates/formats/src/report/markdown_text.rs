@@ -27,6 +27,9 @@ fn words(text: &str) -> String {
         let rest = word.trim_start_matches(['(', '"', '\'']);
         let before = &word[..word.len() - rest.len()];
         let linked = rest.trim_end_matches(['.', ',', ';', ':', ')', '"', '\'']);
+        if linked.is_empty() {
+            return escaped(word);
+        }
         format!("{before}{}{}", code(linked), &rest[linked.len()..])
     });
     words.collect::<Vec<_>>().join(" ")

@@ -134,12 +134,11 @@ pub(super) fn tools(tools: &[ToolStats], is_single: bool) -> TextTable {
 
 /// A row for each sub-agent of a stream.
 pub(super) fn sub_agents(sub_agents: &[SubAgentStats]) -> TextTable {
-    let head = vec!["sub-agent", "model", "calls", "tokens in", "out"];
+    let head = vec!["sub-agent", "model", "calls", "tokens in"];
     let row = |of: &SubAgentStats| {
-        let tokens = [of.input_tokens, of.output_tokens];
         let mut row = vec![name(of.detail.as_deref().or(of.tool.as_deref()))];
         row.extend([known(of.model.as_deref().map(short)), grouped(of.calls)]);
-        row.extend(tokens.map(|tokens| known(tokens.map(grouped))));
+        row.push(known(of.input_tokens.map(grouped)));
         row
     };
     TextTable::new(head, sub_agents.iter().map(row).collect())

@@ -17,6 +17,8 @@ pub(crate) struct BackgroundWork {
     stopped: Vec<BoundedId>,
     /// Work that was stopped during the run: it is lost if the agent says so.
     stopped_in_run: BTreeMap<(u64, usize), BoundedId>,
+    /// Whether the stream shows when such work starts.
+    shows_starts: bool,
     /// The agent says that it stopped work, of which the stream does not show the start.
     has_lost_unknown: bool,
 }
@@ -25,28 +27,35 @@ impl BackgroundWork {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, is_in_run: bool) {
         let Some(rare) = &facts.rare else { return };
         for id in &rare.background_started {
+            self.shows_starts = true;
+            self.stopped.retain(|stopped| stopped != id);
+            self.stopped_in_run.retain(|_, stopped| stopped != id);
             if self.open.len() < BACKGROUND_MAX && !self.open.values().any(|open| open == id) {
                 self.open.insert((facts.line, self.open.len()), id.clone());
             }
         }
         for (id, only_in_run) in &rare.background_ended {
-            let has_room = self.stopped.len() < BACKGROUND_MAX;
-            if *only_in_run && has_room {
-                self.stopped.push(id.clone());
-            }
-            if is_in_run || !only_in_run {
-                self.open.retain(|place, open| {
-                    if *only_in_run && open == id {
-                        self.stopped_in_run.insert(*place, open.clone());
-                    }
-                    open != id
-                });
+            match (is_in_run, only_in_run) {
+                (_, false) => self.open.retain(|_, open| open != id),
+                (true, true) => self.stop_in_run(id),
+                (false, true) if self.stopped.len() < BACKGROUND_MAX => {
+                    self.stopped.push(id.clone());
+                }
+                (false, true) => {}
             }
         }
         if rare.loses_stopped_work {
+            self.stopped.extend(self.stopped_in_run.values().cloned());
             self.open.append(&mut self.stopped_in_run);
-            self.has_lost_unknown = self.open.is_empty();
+            self.has_lost_unknown = !self.shows_starts;
         }
+    }
+
+    fn stop_in_run(&mut self, id: &BoundedId) {
+        let has_room = self.stopped_in_run.len() < BACKGROUND_MAX;
+        let place = self.open.iter().find(|(_, open)| *open == id).map(|(place, _)| *place);
+        let stopped = place.and_then(|place| self.open.remove_entry(&place));
+        self.stopped_in_run.extend(stopped.filter(|_| has_room));
     }
 
     /// The agent goes on: what has been stopped was not lost.

@@ -67,7 +67,9 @@ fn value(value: &Value) -> Excerpt {
         for (number, (is_done, text)) in steps.into_iter().enumerate() {
             let mark = if is_done { "✓ " } else { "○ " };
             let line_end = if number == 0 { "" } else { "\n" };
-            [line_end, mark, text].into_iter().for_each(|it| excerpt.push(it));
+            for part in [line_end, mark, text] {
+                excerpt.push(part);
+            }
         }
         return excerpt;
     }

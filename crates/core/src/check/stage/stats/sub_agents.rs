@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::check::stats::SubAgentStats;
 use crate::check::{EventCall, EventKind, MessageUsage};
-use crate::facts::Usage;
 use crate::limits::{ACTION_DETAIL_CHARS_MAX, NAMES_MAX};
 use crate::profile::CallKind;
 
@@ -49,20 +48,15 @@ impl SubAgents {
         if message.model.is_some() {
             stats.model.clone_from(&message.model);
         }
-        let Usage { output_tokens, .. } = message.usage;
-        add(&mut stats.input_tokens, message.usage.tokens_in());
-        add(&mut stats.output_tokens, output_tokens);
+        if let Some(tokens) = message.usage.tokens_in() {
+            let known = stats.input_tokens.unwrap_or_default();
+            stats.input_tokens = Some(known.saturating_add(tokens));
+        }
     }
 
     /// Those that the stream shows at work, in the order of their calls.
     pub(super) fn finish(&mut self) -> Vec<SubAgentStats> {
         let all = std::mem::take(&mut self.of).into_values();
-        all.filter(|it| it.calls > 0 || it.input_tokens.or(it.output_tokens).is_some()).collect()
-    }
-}
-
-fn add(sum: &mut Option<u64>, tokens: Option<u64>) {
-    if let Some(tokens) = tokens {
-        *sum = Some(sum.unwrap_or_default().saturating_add(tokens));
+        all.filter(|it| it.calls > 0 || it.input_tokens.is_some()).collect()
     }
 }
