@@ -184,7 +184,7 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
     // One line each.
     command
         .mut_arg("profile", |arg| arg.help("Profile of the agent [default: auto]"))
-        .mut_arg("to", |arg| arg.help("Show the stream as text, transcript, answer or json"))
+        .mut_arg("to", |arg| arg.help("Show the text, transcript, answer or json"))
         .mut_arg("timeout", |arg| arg.help("Stop the run after this time, such as 10m"))
         .mut_arg("idle_timeout", |arg| arg.help("Stop it after this time without an event"))
         .mut_arg("report", |arg| arg.help("Another report, such as json or junit=FILE"))

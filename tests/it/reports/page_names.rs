@@ -28,6 +28,13 @@ fn a_link_to_a_finding_names_the_call() {
     }
 }
 
+/// Goal: the page names the agent as the terminal does, not as `--profile` does.
+#[test]
+fn the_agent_has_its_name() {
+    let page = page(&fixture("agents/claude/plain.ndjson"));
+    assert!(page.contains("<dt>agent</dt><dd>Claude Code 2."), "{page}");
+}
+
 /// Goal: what to do about a finding is at the top.
 #[test]
 fn the_remedy_is_at_the_top() {

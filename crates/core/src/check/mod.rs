@@ -51,6 +51,7 @@ pub use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
+#[cfg(feature = "run")]
 pub(crate) use error_line::says_something;
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,

@@ -85,10 +85,14 @@ pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
     }
     let facts = &summary.facts;
     let version = facts.agent_version.iter().map(|version| format!(" {version}"));
-    let name = title.split_once(": ").map_or(title, |(name, _)| name);
-    let agent: String = [name.to_owned()].into_iter().chain(version).collect();
+    let agent: String = [agent_in(title).to_owned()].into_iter().chain(version).collect();
     let names = [agent].into_iter().chain(facts.model.clone());
     names.map(|name| clipped(&visible(&name), NAME_BYTES_MAX).into_owned()).collect()
+}
+
+/// The name of the agent in the title of its profile.
+pub(super) fn agent_in(title: &str) -> &str {
+    title.split_once(": ").map_or(title, |(name, _)| name)
 }
 
 /// Whether a note is wrong about the stream.

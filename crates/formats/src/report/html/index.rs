@@ -7,6 +7,7 @@ use maud::{Markup, html};
 use ndjson_check_core::{StreamSummary, counted, escape::clipped};
 
 use super::page::{document, in_short};
+use super::recording::Recording;
 use super::stats::{of_all, sums};
 use super::title::{badge, name};
 use super::words::{OneLine, WithCode, duration};
@@ -45,7 +46,7 @@ pub(super) struct TimeSum {
 struct IndexRow {
     stream: String,
     page: String,
-    profile: String,
+    agent: String,
     headline: Headline,
     calls: u64,
     duration: Option<u64>,
@@ -58,13 +59,14 @@ impl Index {
         self.rows.is_empty() && self.errors.is_empty()
     }
 
-    pub(super) fn add(&mut self, summary: &StreamSummary, headline: &Headline, page: &str) {
+    pub(super) fn add(&mut self, recording: &Recording, page: &str) {
+        let Recording { agent, summary, headline, .. } = recording;
         let duration = self.count(summary);
         let (facts, usage) = (&summary.facts, &summary.facts.usage);
         self.rows.push(IndexRow {
             stream: clipped(&summary.name, STREAM_BYTES_MAX).into_owned(),
             page: page.to_owned(),
-            profile: summary.profile.clone(),
+            agent: if summary.events > 0 { agent.clone() } else { String::new() },
             headline: headline.clone(),
             calls: summary.call_counts.total,
             duration,
@@ -315,7 +317,7 @@ impl IndexRow {
                     span.why { (self.headline.reason) " " }
                     (WithCode(self.headline.detail()))
                 }
-                td { (self.profile) }
+                td { (self.agent) }
                 @for ((number, name), _) in numbers.zip(columns).filter(|it| it.1) {
                     @match number {
                         Some((number, value)) => {

@@ -107,7 +107,7 @@ impl Html {
             self.failure = (self.pages.write)(&file, &text).err();
         }
         let link = format!("{}/{file}", self.pages.folder);
-        self.index.add(&recording.summary, &recording.headline, &link);
+        self.index.add(recording, &link);
         self.files.insert(file);
     }
 
@@ -121,7 +121,7 @@ impl Html {
 impl Output for Html {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.write_first();
-        self.recorder = Some((Recorder::new(), start.name().to_owned()));
+        self.recorder = Some((Recorder::new(start.title()), start.name().to_owned()));
         Ok(())
     }
 

@@ -143,7 +143,7 @@ fn facts(recording: &Recording) -> Markup {
     let (count, bytes) = (grouped(summary.events), words::size(summary.bytes));
     let size = format!("{count} {events}, {bytes}");
     let details = [
-        ("agent", (summary.events > 0).then(|| format!("{} {version}", summary.profile))),
+        ("agent", (summary.events > 0).then(|| format!("{} {version}", recording.agent))),
         ("began", recording.clock.first().and_then(date)),
         ("model", facts.model.clone()),
         ("command", summary.exit_status.map(|status| status.to_string())),

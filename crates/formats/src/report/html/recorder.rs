@@ -19,6 +19,7 @@ use super::silences::Silences;
 use crate::limits::{NAME_BYTES_MAX, PAGE_VALUE_BYTES_MAX};
 use crate::report::alike::{hidden, is_cause};
 use crate::report::call_names::{call_name, line_text, named, noted};
+use crate::report::summary_text::agent_in;
 use crate::report::worst::{SeverityCounts, WorstItems};
 use crate::report::{FirstFindings, Headline};
 
@@ -41,6 +42,8 @@ const PAGE_WAIT_MS_MAX: f64 = 1_000.0;
 
 #[derive(Debug)]
 pub(super) struct Recorder {
+    /// The name of the agent.
+    agent: String,
     pub(super) clock: Clock,
     /// The last event with a time.
     last: Option<Moment>,
@@ -76,8 +79,10 @@ pub(super) struct Here<'l> {
 }
 
 impl Recorder {
-    pub(super) fn new() -> Self {
+    /// `title` is that of the profile.
+    pub(super) fn new(title: &str) -> Self {
         Self {
+            agent: agent_in(title).to_owned(),
             clock: Clock::default(),
             last: None,
             latest: None,
@@ -319,6 +324,7 @@ impl Recorder {
             !answer.is_blank() && last_text != Some((answer.head(), answer.tail()))
         });
         let mut recording = Recording {
+            agent: self.agent,
             headline,
             summary: summary.clone(),
             clock: self.clock,

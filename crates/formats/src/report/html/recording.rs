@@ -20,6 +20,7 @@ const ARGUMENT_BYTES: usize = 150;
 
 #[derive(Debug)]
 pub(super) struct Recording {
+    pub(super) agent: String,
     pub(super) headline: Headline,
     pub(super) summary: StreamSummary,
     pub(super) clock: Clock,
