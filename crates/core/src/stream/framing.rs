@@ -109,7 +109,7 @@ mod tests {
             (b"id;name;on\n1;a;b\n", Framing::NotNdjson(Foreign::Table(b';', 2))),
             (b"10:00:01 {\"a\":1}\n10:00:02 {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
             (b"web-1  | {\"a\":1}\nweb-1  | {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
-            (b"\x89PNG\r\n\x1a\n\0\0\0\r", Framing::NotNdjson(Foreign::File(&FILES[5]))),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\r", Framing::NotNdjson(Foreign::File(&FILES[6]))),
             (b"\x01\x02\xff\xfe\n\x03\x80\n", Framing::NotNdjson(Foreign::Binary)),
         ];
         for (stream, expected) in cases {
