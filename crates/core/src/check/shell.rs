@@ -107,16 +107,15 @@ impl ShellCommand {
         Self { words, starts, exit: ExitShown::Nothing }
     }
 
-    /// The command from each word on that may name a program: as it is, without the program's
-    /// directory, and without the backslashes that may be those of a path in Windows.
+    /// The command from each word on that may name a program: as it is, and without the program's
+    /// directory.
     fn texts(&self) -> impl Iterator<Item = String> {
         self.starts.iter().flat_map(|start| {
             let end = self.words.len().min(start + WORDS_MAX);
             let whole = self.words[*start..end].join(" ");
             let (first, rest) = whole.split_at(self.words[*start].len());
             let bare = format!("{}{rest}", program_name(first));
-            let plain = whole.contains('\\').then(|| whole.replace('\\', ""));
-            [Some(bare).filter(|bare| *bare != whole), plain, Some(whole)].into_iter().flatten()
+            [Some(bare).filter(|bare| *bare != whole), Some(whole)].into_iter().flatten()
         })
     }
 
