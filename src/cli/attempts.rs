@@ -171,7 +171,11 @@ fn may_have_written(summary: &StreamSummary) -> bool {
 /// in the steps before its single object.
 fn may_hide_calls(summary: &StreamSummary) -> bool {
     let RunFacts { turns, usage, .. } = &summary.facts;
-    let has_steps = *turns != Some(0) && usage.output_tokens != Some(0);
+    let has_steps = match turns {
+        Some(0 | 1) => usage.output_tokens.is_some_and(|count| count > 0),
+        Some(_) => true,
+        None => usage.output_tokens != Some(0),
+    };
     let has_lost_line = summary.notes.iter().any(|note| matches!(note, Note::LineLost { .. }));
     has_lost_line || summary.format == AgentFormat::Json && has_steps
 }

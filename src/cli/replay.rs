@@ -105,6 +105,9 @@ fn of_file(stream: Vec<u8>) -> Played {
     let Ok(LastEvents { summary, .. }) = checked() else {
         return Played { stream, status: 0, profile: None };
     };
+    if summary.events == 0 {
+        return Played { stream, status: 0, profile: None };
+    }
     let status = u8::from(summary.outcome == Outcome::Failed);
     Played { stream, status, profile: Some(summary.profile) }
 }

@@ -242,7 +242,7 @@ fn what_is_no_stream_is_named() {
         (b"<?xml version='1.0'?>\n<a>\n", "HTML or XML", "an error page"),
         (b"<html>\n<body>\n", "HTML or XML", "an error page"),
         (b"jobs:\n  build:\n    run: x\n", "YAML", "name the recording"),
-        (b"name: ci\nruns: 2\n", "YAML", "name the recording"),
+        (b"---\nname: ci\nruns: 2\n", "YAML", "name the recording"),
         (b"[package]\nname = \"x\"\nkeys = [\n  \"a\",\n]\n", "TOML", "name the recording"),
         (b"type,text\nuser,hello\n", "CSV", "name the recording"),
         (b"\xff\xfe{\0}\0\n\0", "UTF-16 text", "re-encode it"),

@@ -51,7 +51,7 @@ function ofShim(
   find: (name: string) => string | undefined,
   files: Files,
 ): Start | undefined {
-  const text = files.read(script);
+  const text = files.read(script).replace(/^\s*@?rem\b.*$/gim, "");
   const here = (path: string) => files.resolve(script, "..", path);
   const own = /^@?"%(?:~dp0|dp0%)\\?([^"%]+\.exe)"\s+%\*/m.exec(text)?.[1];
   if (own !== undefined) return { file: here(own), args, verbatim: false };

@@ -59,7 +59,14 @@ fn defect(line: &str) -> Result<Option<String>, ndjson_check::Error> {
     stream.feed(b"\n", &mut found)?;
     stream.finish(&ProducerExit::default(), &mut found)?;
     let own = [Rule::SchemaViolation, Rule::UnknownEvent, Rule::NotAnObject, Rule::InvalidJson];
-    Ok(found.into_iter().find(|it| own.contains(&it.rule)).map(|it| match it.location {
+    // A `defect` reports a finding of the stream that it comes from.
+    let is_own = |it: &Diagnostic| {
+        own.contains(&it.rule)
+            && it.line.is_some()
+            && !it.message.contains("of the original stream")
+            && !it.message.starts_with("the original stream")
+    };
+    Ok(found.into_iter().find(is_own).map(|it| match it.location {
         Some(place) if !place.instance.is_empty() => format!("{}: {}", place.instance, it.message),
         _ => it.message,
     }))

@@ -3,7 +3,7 @@
 use crate::facts::message_in;
 
 /// In a line that names an error, in small letters.
-const SIGNS: [&str; 9] = [
+const SIGNS: [&str; 10] = [
     "error:",
     ": error ",
     "error[",
@@ -11,7 +11,8 @@ const SIGNS: [&str; 9] = [
     "exception:",
     "panicked at",
     "fatal:",
-    " denied",
+    "permission denied",
+    "access denied",
     "segmentation fault",
 ];
 
@@ -51,7 +52,7 @@ fn names_error(line: &str) -> bool {
 /// before it, as of a stack or of the usage.
 pub(crate) fn says_something(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
-    is_about_the_run(&small) && !small.trim_end().ends_with(':')
+    is_about_the_run(&small) && !small.trim_end().ends_with([':', '{', '['])
 }
 
 fn is_about_the_run(small: &str) -> bool {

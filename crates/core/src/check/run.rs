@@ -30,6 +30,8 @@ pub(super) struct Run<'c> {
     contract: &'c Contract,
     format: Option<AgentFormat>,
     pub(super) events: u64,
+    /// Whether a first event that looks like a single object may be one of a stream.
+    pub(super) may_go_on: bool,
     /// Valid events that lack what their rules ask for.
     incomplete_events: u64,
     pub(super) drift: Drift,
@@ -60,6 +62,7 @@ impl<'c> Run<'c> {
             contract,
             format,
             events: 0,
+            may_go_on: false,
             incomplete_events: 0,
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
@@ -108,7 +111,7 @@ impl<'c> Run<'c> {
     pub(super) fn format(&self) -> AgentFormat {
         // What begins like a single object, and goes on, is a stream whose beginning is lost.
         let asked = self.contract.options().format;
-        let seen = self.format.filter(|_| self.events < 2);
+        let seen = self.format.filter(|_| !(self.may_go_on && self.events > 1));
         asked.or(seen).unwrap_or(AgentFormat::StreamJson)
     }
 

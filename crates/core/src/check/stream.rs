@@ -191,7 +191,7 @@ impl<'c> LineLoop<'c> {
         }
         let mut facts = plan.facts(event.line, event.offset);
         if is_first && self.run.settle_format(&facts) == AgentFormat::Json {
-            facts.end_for_good();
+            self.run.may_go_on = facts.end_for_good();
         } else if self.run.holds_back_end(&facts) || facts.is_provisional_end() {
             facts.hold_back_end();
         }

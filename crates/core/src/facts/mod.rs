@@ -306,11 +306,10 @@ impl<'e> Facts<'e> {
         }
     }
 
-    /// Nothing follows this event.
-    pub(crate) fn end_for_good(&mut self) {
-        if let Some(end) = self.rare.as_mut().and_then(|rare| rare.end.as_mut()) {
-            end.is_provisional = false;
-        }
+    /// Nothing follows this event. Returns whether something might have.
+    pub(crate) fn end_for_good(&mut self) -> bool {
+        let end = self.rare.as_mut().and_then(|rare| rare.end.as_mut());
+        end.is_some_and(|end| std::mem::take(&mut end.is_provisional))
     }
 }
 

@@ -119,7 +119,7 @@ impl Foreign {
             Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
             Some(b'{') if goes_on => Some(Self::PrettyPrinted),
             Some(b'#' | b'"' | b']') => table(bytes),
-            _ if goes_on_toml(bytes) => Some(Self::Toml),
+            _ if begins_toml(bytes) => Some(Self::Toml),
             Some(b'{' | b'[') => None,
             _ if begins_yaml(bytes) => Some(Self::Yaml),
             _ => table(bytes),
@@ -263,17 +263,23 @@ fn yaml_value(bytes: &[u8]) -> Option<&[u8]> {
 
 const MESSAGE_LEVELS: [&[u8]; 5] = [b"error", b"fatal", b"warning", b"warn", b"info"];
 
-/// A mark, or a key whose value is one word or follows on the next lines. What is in front of a
-/// sentence, or says how bad something is, is no key but a message of a program.
+/// A mark, or a key whose value follows on the next lines. What is in front of a sentence, or says
+/// how bad something is, is no key but a message of a program.
 fn begins_yaml(bytes: &[u8]) -> bool {
-    let is_word = |value: &[u8]| !value.trim_ascii().contains(&b' ');
+    let is_empty = |value: &[u8]| value.trim_ascii().is_empty();
     let key = bytes.split(|byte| *byte == b':').next().unwrap_or_default();
     let is_level = MESSAGE_LEVELS.iter().any(|level| key.eq_ignore_ascii_case(level));
-    bytes == b"---" || !is_level && yaml_value(bytes).is_some_and(is_word)
+    bytes == b"---" || !is_level && yaml_value(bytes).is_some_and(is_empty)
 }
 
 fn goes_on_yaml(bytes: &[u8]) -> bool {
     bytes.starts_with(b"#") || yaml_value(bytes).is_some()
+}
+
+/// A table, or a key with a string: programs write other values behind `=`, too.
+fn begins_toml(bytes: &[u8]) -> bool {
+    let is_table = bytes.starts_with(b"[");
+    goes_on_toml(bytes) && (is_table || bytes.windows(3).any(|it| it == b"= \""))
 }
 
 /// A table, a key with a value, the rest of a value, or a remark.
@@ -344,7 +350,9 @@ mod tests {
 
     #[test]
     fn a_line_of_yaml_has_a_key() {
-        assert!(begins_yaml(b"a: 1") && begins_yaml(b"jobs:"));
+        assert!(begins_yaml(b"---") && begins_yaml(b"jobs:"));
+        assert!(!begins_yaml(b"Unauthorized: 401") && !begins_toml(b"key=1"));
+        assert!(begins_toml(b"[tool.x]") && begins_toml(b"name = \"x\""));
         assert!(!begins_yaml(b"error: it is not signed in"));
         assert_eq!(yaml_value(b"a: x"), Some(&b" x"[..]));
         assert_eq!(yaml_value(b"- a:"), Some(&b""[..]));

@@ -14,7 +14,7 @@ use ndjson_check_core::{
 
 use super::alike::{alike, causes};
 use super::call_names::noted;
-use super::headline::SEVERAL_RUNS;
+use super::headline::{ALL_REFUSED, SEVERAL_RUNS};
 use super::worst::SeverityCounts;
 use super::{FileOf, FirstFindings, Headline, RunTotals, summary_text};
 use crate::output::Output;
@@ -107,7 +107,11 @@ impl Annotations {
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };
             let said = match headline {
                 // The sentence names the calls.
-                Some(headline) if it.first.rule == Rule::AllCallsRefused => headline.text(),
+                Some(headline)
+                    if it.first.rule == Rule::AllCallsRefused && headline.reason == ALL_REFUSED =>
+                {
+                    headline.text()
+                }
                 _ => it.message(),
             };
             let message = format!("{lines}{said}{note}");

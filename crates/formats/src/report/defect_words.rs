@@ -6,7 +6,9 @@ use ndjson_check_core::{
 
 use super::FirstFindings;
 use super::call_names::named;
-use super::headline::{NO_STREAM, Sentence, WRONG_PROFILE, after_colon, one_line};
+use super::headline::{
+    ALL_REFUSED, CALL_OPEN, CALLS_OPEN, NO_STREAM, Sentence, WRONG_PROFILE, after_colon, one_line,
+};
 use super::plain_words::in_plain_words;
 
 const SILENT: &str = "succeeded as far as the stream shows";
@@ -26,7 +28,7 @@ const BUT: [(Rule, &str); 4] = [
 pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     let message = || after_colon(&named(worst, &summary.tool_calls));
     match worst.rule {
-        Rule::AllCallsRefused => ("every tool call was refused", refused(summary)),
+        Rule::AllCallsRefused => (ALL_REFUSED, refused(summary)),
         Rule::DeniedCall => ("tool calls were refused", refused(summary)),
         Rule::ExpectationFailed => (NOT_AS_EXPECTED, broken(worst)),
         Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
@@ -36,10 +38,8 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
             let open = calls(summary, |call| call.outcome.is_none());
             let counts = &summary.call_counts;
             match counts.unfinished {
-                0 | 1 => ("a tool call never ended", after_colon(&open)),
-                count => {
-                    ("tool calls never ended", format!(" ({count} of {}: {open})", counts.total))
-                }
+                0 | 1 => (CALL_OPEN, after_colon(&open)),
+                count => (CALLS_OPEN, format!(" ({count} of {}: {open})", counts.total)),
             }
         }
         Rule::BackgroundWorkLost => ("background work was lost", message()),
@@ -63,7 +63,7 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     // A baseline accepts findings; it does not change what happened.
     let is_accepted = summary.known > 0 && refusals > 0;
     if found.of(Rule::AllCallsRefused).is_some() || is_accepted && refusals == counts.total {
-        return ("every tool call was refused", refused(summary));
+        return (ALL_REFUSED, refused(summary));
     }
     let is_so = |rule| match (rule, found.of(rule).is_some()) {
         (Rule::DeniedCall, is_found) => is_found && refusals > 0 || is_accepted,
@@ -148,8 +148,12 @@ pub(super) fn calls(summary: &StreamSummary, is_meant: impl Fn(&ToolCall) -> boo
             () => more += 1,
         }
     }
-    if more > 0 {
-        names.push(format!("{more} more"));
+    // The summary does not have all calls of a long run.
+    let has_all = summary.call_counts.total <= summary.tool_calls.len() as u64;
+    match more {
+        0 if has_all => {}
+        _ if has_all => names.push(format!("{more} more")),
+        _ => names.push("more".to_owned()),
     }
     names.join(", ")
 }

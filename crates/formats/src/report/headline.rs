@@ -40,6 +40,9 @@ const FAILED: &str = "failed";
 const BEFORE_EVENTS: &str = "failed before its first event";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
+pub(super) const ALL_REFUSED: &str = "every tool call was refused";
+pub(super) const CALL_OPEN: &str = "a tool call never ended";
+pub(super) const CALLS_OPEN: &str = "tool calls never ended";
 
 pub(super) type Sentence = (&'static str, String);
 impl Headline {
@@ -47,7 +50,11 @@ impl Headline {
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, mut rest) = sentence(summary, found);
         if summary.outcome != Outcome::Succeeded {
-            rest += &forbidden(reason, found);
+            let forbidden = forbidden(reason, found);
+            if !forbidden.is_empty() {
+                rest.truncate(rest.trim_end_matches('.').len());
+            }
+            rest += &forbidden;
         }
         let has_warnings = summary.warnings > 0;
         if summary.was_tried_again() {
@@ -55,12 +62,16 @@ impl Headline {
             let (reason, group) = (TRIED_AGAIN, TRIED_AGAIN);
             return Self { passed: false, reason, group, rest, has_warnings };
         }
-        let retry = retry(summary);
+        // What a retry is worth is known of the last run only.
+        let retry = if reason == SEVERAL_RUNS { String::new() } else { retry(summary) };
         let rest = if retry.is_empty() { &rest } else { rest.trim_end_matches('.') };
         let rest = clipped(rest, HEADLINE_BYTES_MAX - reason.len() - retry.len());
         let rest = format!("{rest}{retry}");
         let why = failed_because(summary.facts.reason);
-        let group = why.filter(|_| [FAILED, BEFORE_EVENTS].contains(&reason)).unwrap_or(reason);
+        // One call and several are one problem.
+        let reason_of_all = if reason == CALLS_OPEN { CALL_OPEN } else { reason };
+        let group =
+            why.filter(|_| [FAILED, BEFORE_EVENTS].contains(&reason)).unwrap_or(reason_of_all);
         Self { passed: summary.passed(), reason, group, rest, has_warnings }
     }
 
@@ -121,9 +132,6 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         let what = other.message.split(", not NDJSON").next().unwrap_or_default();
         return (NO_STREAM, after_colon(what));
     }
-    if found.has_next_run() {
-        return (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"));
-    }
     if summary.outcome == Outcome::TimedOut {
         let limit = summary.notes.iter().find(|note| matches!(note, Note::TimedOut(_)));
         return ("timed out", limit.map_or(String::new(), |note| after_colon(&note.to_string())));
@@ -131,6 +139,10 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if let Some(limit) = found.error(Rule::LimitExceeded) {
         let more = and_more(summary, limit, found);
         return ("over the limit", after_colon(&limit.message) + &more);
+    }
+    let was_killed = matches!(summary.exit_status, Some(ExitStatus::Signal(_)));
+    if found.has_next_run() && !was_killed {
+        return (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"));
     }
     if let Some(signal) = by_signal(summary) {
         return signal;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::alike::is_cause;
 use super::call_names::{named, noted};
+use super::headline::ALL_REFUSED;
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
@@ -106,7 +107,9 @@ impl Sarif {
             // The first error is headed by the sentence about the stream.
             let is_error = diagnostic.severity == Severity::Error;
             if let Some(headline) = sentence.take_if(|_| is_error) {
-                let is_said = headline.says(&text) || diagnostic.rule == Rule::AllCallsRefused;
+                let says_calls = headline.reason == ALL_REFUSED;
+                let is_said =
+                    headline.says(&text) || says_calls && diagnostic.rule == Rule::AllCallsRefused;
                 let rest = if is_said { String::new() } else { format!("; {text}") };
                 text = format!("{}{rest}", headline.text());
             }

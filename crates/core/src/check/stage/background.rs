@@ -17,6 +17,8 @@ pub(crate) struct BackgroundWork {
     stopped: Vec<BoundedId>,
     /// Work that was stopped during the run: it is lost if the agent says so.
     stopped_in_run: BTreeMap<(u64, usize), BoundedId>,
+    /// Work that ended before the stream shows that it starts.
+    ended_early: Vec<BoundedId>,
     /// Whether the stream shows when such work starts.
     shows_starts: bool,
     /// The agent says that it stopped work, of which the stream does not show the start.
@@ -30,13 +32,16 @@ impl BackgroundWork {
             self.shows_starts = true;
             self.stopped.retain(|stopped| stopped != id);
             self.stopped_in_run.retain(|_, stopped| stopped != id);
-            if self.open.len() < BACKGROUND_MAX && !self.open.values().any(|open| open == id) {
+            let is_over = self.ended_early.iter().position(|ended| ended == id);
+            if let Some(place) = is_over {
+                self.ended_early.swap_remove(place);
+            } else if self.open.len() < BACKGROUND_MAX && !self.open.values().any(|it| it == id) {
                 self.open.insert((facts.line, self.open.len()), id.clone());
             }
         }
         for (id, only_in_run) in &rare.background_ended {
             match (is_in_run, only_in_run) {
-                (_, false) => self.open.retain(|_, open| open != id),
+                (_, false) => self.end(id),
                 (true, true) => self.stop_in_run(id),
                 (false, true) if self.stopped.len() < BACKGROUND_MAX => {
                     self.stopped.push(id.clone());
@@ -48,6 +53,15 @@ impl BackgroundWork {
             self.stopped.extend(self.stopped_in_run.values().cloned());
             self.open.append(&mut self.stopped_in_run);
             self.has_lost_unknown = !self.shows_starts;
+        }
+    }
+
+    fn end(&mut self, id: &BoundedId) {
+        let count = self.open.len();
+        self.open.retain(|_, open| open != id);
+        let is_new = count == self.open.len() && !self.ended_early.contains(id);
+        if is_new && self.ended_early.len() < BACKGROUND_MAX {
+            self.ended_early.push(id.clone());
         }
     }
 
