@@ -150,7 +150,8 @@ def test_the_page_says_what_the_end_says(
         end = run.wait()
     assert shown_headline(run) == end.headline
     assert re.search(f'<span class="found">[a-z -]*, {end.verdict}[<:]', page(run))
-    agent = f'{end.summary["profile"]} {end.summary.get("agent_version", "")}'
+    name = {"cursor": "Cursor CLI", "claude": "Claude Code"}.get(end.summary["profile"], "")
+    agent = f'{name} {end.summary.get("agent_version", "")}'
     assert not end.summary["events"] or f"<dt>agent</dt><dd>{agent.strip()}" in page(run)
     assert f"{end.summary['events']} event" in page(run)
 
