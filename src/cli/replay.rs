@@ -93,7 +93,7 @@ fn recording(arguments: &ReplayArgs) -> Result<Played, CliError> {
     Ok(Played { stream, status: recording.status, profile })
 }
 
-/// A stream that somebody has recorded. It has no exit status: an agent that says that its run
+/// A recorded stream. It has no exit status: an agent that says that its run
 /// failed exits with 1.
 fn of_file(stream: Vec<u8>) -> Played {
     let checked = || {
