@@ -72,6 +72,10 @@ def test_events_are_made() -> None:
         nc.Text.from_dict(members)
     with pytest.raises(TypeError):
         nc.Event.from_dict(5)  # type: ignore[arg-type]
+    # A defect repeats the finding of another stream, and is none itself.
+    for rule in ("schema-violation", "invalid-json"):
+        defect = {"type": "defect", "rule": rule, "severity": "error", "message": "wrong", "line": 2}
+        assert nc.Event.from_dict(defect).to_dict() == defect
     # One of another version.
     later = pickle.loads(pickle.dumps(event).replace(b"text_delta", b"text_dleta"))
     assert type(later) is nc.Event and later.type == "text_dleta"

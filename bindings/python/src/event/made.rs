@@ -58,14 +58,8 @@ fn defect(line: &str) -> Result<Option<String>, ndjson_check::Error> {
     stream.feed(line.as_bytes(), &mut found)?;
     stream.feed(b"\n", &mut found)?;
     stream.finish(&ProducerExit::default(), &mut found)?;
-    let own = [Rule::SchemaViolation, Rule::UnknownEvent, Rule::NotAnObject, Rule::InvalidJson];
-    // A `defect` reports a finding of the stream that it comes from.
-    let is_own = |it: &Diagnostic| {
-        own.contains(&it.rule)
-            && it.line.is_some()
-            && !it.message.contains("of the original stream")
-            && !it.message.starts_with("the original stream")
-    };
+    // A violation that a `defect` reports is one of another stream, and has no place in the event.
+    let is_own = |it: &Diagnostic| it.rule == Rule::SchemaViolation && it.location.is_some();
     Ok(found.into_iter().find(is_own).map(|it| match it.location {
         Some(place) if !place.instance.is_empty() => format!("{}: {}", place.instance, it.message),
         _ => it.message,
