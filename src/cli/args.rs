@@ -155,7 +155,7 @@ pub(crate) struct Cli {
     #[arg(help_heading = "Check")]
     pub(crate) sessions: SessionCount,
 
-    /// Report a tool call that is repeated N times in a row
+    /// Report N equal tool calls in a row
     #[arg(long, value_name = "N", default_value_t = REPEATED_CALLS)]
     #[arg(value_parser = repeats, help_heading = "Check")]
     pub(crate) repeated_calls: u64,

@@ -18,7 +18,7 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "AGENT|FILE", required_unless_present = "list")]
     pub(crate) what: Option<String>,
 
-    /// Which recording of the agent
+    /// The recording, by its name in `--list`
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 
