@@ -118,7 +118,7 @@ impl Progress {
     /// The events of the run that it shows.
     pub(crate) fn wants(&self) -> WantedEvents {
         let is_of_run = matches!(&self.0, Some(Shown { work: Work::Run(_), .. }));
-        if is_of_run { WantedEvents::PLAIN } else { WantedEvents::NONE }
+        if is_of_run { WantedEvents::DETAILS } else { WantedEvents::NONE }
     }
 
     pub(crate) fn event(&self, event: &CheckedEvent<'_>) {

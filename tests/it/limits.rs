@@ -197,3 +197,19 @@ fn an_exceeded_limit_ends_the_command() {
     assert!(report.contains("over the limit: the run made 4 tool calls; the limit is 1\n"));
     assert_eq!(output.status.code(), Some(1), "{report}");
 }
+
+/// Goal: tokens count when the message comes, also those of a sub-agent.
+/// Method: a run of Claude Code that goes on after its first message.
+#[test]
+fn the_tokens_of_messages_count_before_the_run_ends() {
+    let run_of = "fixtures/agents/claude/background-agent-killed.ndjson";
+    let (output, took) = run(&["--max-tokens", "15000"], &["head", "11", run_of, "sleep", "40"]);
+    let report = text(&output.stdout);
+    assert!(took < Duration::from_secs(30), "{took:?}: {report}");
+    assert!(report.contains("over the limit: the run used 18532 tokens; the limit is 15000\n"));
+    let (output, _) = run(&["--max-tokens", "45000"], &["emit", run_of]);
+    let report = text(&output.stdout);
+    assert!(report.contains("over the limit: the run used 50348 tokens"), "{report}");
+    let (output, _) = run(&["--max-tokens", "51000"], &["emit", run_of]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+}

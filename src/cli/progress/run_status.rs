@@ -24,6 +24,8 @@ pub(super) struct RunStatus {
     cost_usd: Option<f64>,
     turns: Option<u64>,
     usage: Usage,
+    /// The tokens of the model's messages: all that is known before the agent says the sum.
+    message_tokens: Option<u64>,
     /// The open calls by their number, and when they started.
     open: BTreeMap<u64, (String, Instant)>,
     /// The call that ended last.
@@ -40,6 +42,7 @@ impl RunStatus {
             cost_usd: None,
             turns: None,
             usage: Usage::default(),
+            message_tokens: None,
             open: BTreeMap::new(),
             last: String::new(),
         }
@@ -53,6 +56,10 @@ impl RunStatus {
     fn run_event(&mut self, event: &EventKind<'_>) {
         match event {
             EventKind::Usage(figures) => self.used(figures),
+            EventKind::MessageUsage(message) => {
+                let known = message.usage.known_tokens().into_iter().chain(self.message_tokens);
+                self.message_tokens = known.reduce(u64::saturating_add);
+            }
             EventKind::CallStarted(call) => {
                 self.calls += 1;
                 if self.open.len() < CALLS_OPEN_MAX {
@@ -92,10 +99,7 @@ impl RunStatus {
             let limit = cost.map(|cost| dollars(cost).trim_end_matches(".00").to_owned());
             figures.push(format!("{}{}", dollars(used), of(limit)));
         }
-        let sent = self.usage.tokens_in();
-        if let Some(used) =
-            sent.into_iter().chain(self.usage.output_tokens).reduce(u64::saturating_add)
-        {
+        if let Some(used) = self.usage.known_tokens().max(self.message_tokens) {
             figures.push(format!("{}{} tokens", short_number(used), number(tokens)));
         }
         if let Some(used) = self.turns.filter(|_| turns.is_some()) {
@@ -164,8 +168,11 @@ mod tests {
             status.line_at(ten),
             "0:10  1 event  $0.42 of $2  12.3 k tokens  0 of 50 calls  running 0:05: shell make"
         );
+        // The messages so far, which the figures of the agent may not have yet.
+        status.message_tokens = Some(2_000_000);
+        assert!(status.line_at(ten).contains("  2.0 M tokens  "), "{}", status.line_at(ten));
         status = RunStatus { limits: Limits::default(), cost_usd: None, ..status };
-        status.usage.output_tokens = None;
+        (status.usage.output_tokens, status.message_tokens) = (None, None);
         status.open.insert(3, ("shell ls".to_owned(), ten));
         assert_eq!(
             status.line_at(late),

@@ -120,6 +120,13 @@ impl Usage {
         Some(cached.fold(self.input_tokens?, u64::saturating_add))
     }
 
+    /// All tokens that are known, in and out.
+    pub fn known_tokens(&self) -> Option<u64> {
+        let Self { input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, .. } = self;
+        let all = [input_tokens, cache_read_tokens, cache_write_tokens, output_tokens];
+        all.into_iter().copied().flatten().reduce(u64::saturating_add)
+    }
+
     /// The number that a fact names, if it is one of these.
     pub(super) fn member(&mut self, fact: RunFact) -> Option<&mut Option<u64>> {
         match fact {

@@ -4,7 +4,7 @@ use super::calls::CallCounts;
 use super::expect::{Context, ExpectCheck, Expected};
 use super::limits::LimitCheck;
 use crate::check::contract::Options;
-use crate::check::{Event, Limits, WantedEvents};
+use crate::check::{Event, EventKind, Limits, WantedEvents};
 use crate::facts::{Facts, RunFacts};
 use crate::rules::diagnostic::Diagnostic;
 
@@ -40,8 +40,9 @@ impl<'c> DemandCheck<'c> {
         used: (&RunFacts, CallCounts),
     ) -> Broken {
         self.expect.observe(events);
+        let has_messages = self.messages(events);
         // No other event changes a figure.
-        if facts.rare.is_some() {
+        if has_messages || facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);
         }
         Broken { limit: self.limits.is_exceeded, start: self.expect.starts_wrong() }
@@ -52,10 +53,24 @@ impl<'c> DemandCheck<'c> {
         self.expect.observe(events);
     }
 
+    /// Whether there are any.
+    fn messages(&mut self, events: &[Event<'_>]) -> bool {
+        let messages = events.iter().filter_map(|event| match &event.kind {
+            EventKind::MessageUsage(message) => Some(message),
+            _ => None,
+        });
+        messages.map(|message| self.limits.message(message)).count() > 0
+    }
+
     pub(crate) fn wants(options: &Options) -> WantedEvents {
         let wants = options.expected.iter().map(Expected::wants);
-        let plain = if has_demands(options) { WantedEvents::PLAIN } else { WantedEvents::NONE };
-        wants.fold(plain, WantedEvents::or)
+        // The tokens of messages are details.
+        let of_limits = match options.limits {
+            Limits { tokens: Some(_), .. } => WantedEvents::DETAILS,
+            _ if has_demands(options) => WantedEvents::PLAIN,
+            _ => WantedEvents::NONE,
+        };
+        wants.fold(of_limits, WantedEvents::or)
     }
 
     /// `was_stopped` says whether a limit ended the run.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::calls::CallCounts;
 use crate::check::prices::Prices;
-use crate::check::{Limits, counted};
+use crate::check::{Limits, MessageUsage, counted};
 use crate::facts::RunFacts;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -16,6 +16,8 @@ pub(crate) struct LimitCheck {
     pub(crate) is_exceeded: bool,
     /// If an estimate counts where the agent reports no cost.
     prices: Option<Arc<Prices>>,
+    /// The tokens of all messages: of sub-agents, too, and before the agent says the sum.
+    message_tokens: u64,
 }
 
 #[derive(Debug)]
@@ -72,14 +74,21 @@ impl LimitCheck {
             Some(Limited { of, demand, name, limit: limit?, exceeded: None })
         });
         let prices = estimates.then(|| Arc::clone(prices));
-        Self { limited: limited.collect(), is_exceeded: false, prices }
+        Self { limited: limited.collect(), is_exceeded: false, prices, message_tokens: 0 }
+    }
+
+    pub(crate) fn message(&mut self, message: &MessageUsage) {
+        let tokens = message.usage.known_tokens().unwrap_or_default();
+        self.message_tokens = self.message_tokens.saturating_add(tokens);
     }
 
     /// Observes the figures after an event at this line and offset.
     pub(crate) fn observe(&mut self, place: (u64, u64), facts: &RunFacts, calls: CallCounts) {
         for limited in &mut self.limited {
             let reading = limited.of.read(facts, calls, self.prices.as_deref());
-            let Some(figure) = reading.known else { continue };
+            let messages = limited.of.of_messages(self.message_tokens);
+            let known = reading.known.into_iter().chain(messages);
+            let Some(figure) = known.reduce(Amount::larger) else { continue };
             if figure > limited.limit {
                 let (first, _) = limited.exceeded.unwrap_or((place, figure));
                 limited.exceeded = Some((first, figure));
@@ -145,15 +154,15 @@ impl Figure {
             Self::FailedCalls => {
                 Reading { known: Some(Amount::Count(calls.failed)), is_whole: calls.unknown == 0 }
             }
-            Self::Tokens => {
-                let input = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
-                let known = input.into_iter().chain([usage.output_tokens]).flatten();
-                Reading {
-                    known: known.reduce(u64::saturating_add).map(Amount::Count),
-                    is_whole: usage.input_tokens.is_some() && usage.output_tokens.is_some(),
-                }
-            }
+            Self::Tokens => Reading {
+                known: usage.known_tokens().map(Amount::Count),
+                is_whole: usage.input_tokens.is_some() && usage.output_tokens.is_some(),
+            },
         }
+    }
+
+    fn of_messages(self, tokens: u64) -> Option<Amount> {
+        (matches!(self, Self::Tokens) && tokens > 0).then_some(Amount::Count(tokens))
     }
 
     /// What the run did.
@@ -169,6 +178,12 @@ impl Figure {
             }
             (_, amount) => format!("cost {amount}"),
         }
+    }
+}
+
+impl Amount {
+    fn larger(self, other: Self) -> Self {
+        if other > self { other } else { self }
     }
 }
 

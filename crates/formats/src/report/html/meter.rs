@@ -1,6 +1,6 @@
 //! Tokens and cost while a run went on.
 
-use ndjson_check_core::{Figures, MessageUsage, Usage};
+use ndjson_check_core::{Figures, MessageUsage};
 
 use super::clock::Moment;
 
@@ -25,13 +25,18 @@ pub(super) struct MeterPoint {
 
 impl Meter {
     pub(super) fn message(&mut self, usage: &MessageUsage, at: Moment) {
-        self.messages = self.messages.saturating_add(tokens(&usage.usage));
+        self.messages =
+            self.messages.saturating_add(usage.usage.known_tokens().unwrap_or_default());
         self.add(at, self.messages, 0.0);
     }
 
     /// The agent says what it has used so far.
     pub(super) fn figures(&mut self, figures: &Figures, at: Moment) {
-        self.add(at, tokens(&figures.usage), figures.cost_usd.unwrap_or_default());
+        self.add(
+            at,
+            figures.usage.known_tokens().unwrap_or_default(),
+            figures.cost_usd.unwrap_or_default(),
+        );
     }
 
     fn add(&mut self, at: Moment, tokens: u64, cost: f64) {
@@ -63,10 +68,4 @@ impl Meter {
         let tokens = grows(|point| point.tokens as f64);
         (&self.points, tokens, grows(|point| point.cost))
     }
-}
-
-/// All tokens, in and out.
-fn tokens(usage: &Usage) -> u64 {
-    let written = usage.output_tokens.unwrap_or_default();
-    usage.tokens_in().unwrap_or_default().saturating_add(written)
 }
