@@ -1,5 +1,8 @@
 //! Stage: the start of the session, its id, and the order of time.
 
+use std::time::Duration;
+
+use crate::check::end_of_run::duration;
 use crate::facts::{BoundedId, Facts, Restart};
 use crate::limits::CALL_ID_BYTES_MAX;
 use crate::profile::{Repeats, SessionRules};
@@ -11,6 +14,11 @@ use super::order::OrderCheck;
 
 /// A note on another session in the same stream.
 pub(super) const ONE_RUN: &str = "one stream is one run";
+
+fn in_words(ms: f64) -> String {
+    let whole = Duration::try_from_secs_f64(ms / 1_000.0).ok().filter(|it| it.as_millis() > 0);
+    whole.map_or_else(|| format!("{ms} ms"), duration)
+}
 
 #[derive(Debug)]
 pub(crate) struct SessionCheck<'p> {
@@ -159,8 +167,8 @@ impl<'p> SessionCheck<'p> {
         if let Some((line, before)) = self.time
             && ms < before
         {
-            let earlier = before - ms;
-            let message = format!("the timestamp is {earlier} ms earlier than the previous one");
+            let earlier = in_words(before - ms);
+            let message = format!("the timestamp is {earlier} earlier than the previous one");
             let diagnostic = Diagnostic::new(Rule::TimestampWentBackwards, message).related(line);
             found.push(diagnostic.at(facts.line, facts.offset));
         }
