@@ -86,7 +86,7 @@ fn a_run_that_succeeded_has_all_its_reservations() {
     let says = headline("", &["--strict"], silent.as_bytes());
     assert_eq!(says, format!("{but}, and 1 more error"));
     let says = headline("", &[], &fixture("agents/vibe/failed.ndjson"));
-    assert_eq!(says, "succeeded as far as the stream shows, but the answer is empty");
+    assert_eq!(says, "succeeded, but the answer is empty, as far as the stream shows");
 }
 
 /// Goal: two runs in one file have one answer, whether the first one failed or not.
@@ -112,7 +112,19 @@ fn two_runs_in_one_stream_have_one_answer() {
         assert_eq!(says, expected, "{first} {second}");
         let report = text(&run_on(&[], &stream).stdout);
         assert!(!report.contains(" follows the terminal event"), "{report}");
+        let says = headline("", &["--exit-status", "0"], &stream);
+        assert_eq!(says, "more than one run: check each run separately", "{first} {second}");
     }
+}
+
+/// Goal: with `--strict`, the sentence is about what is an error without it.
+#[test]
+fn a_raised_rule_does_not_hide_an_error() {
+    let broken = fixture("rules/completion-without-start/succeeded.ndjson");
+    let stream = [b"\n", &broken[..]].concat();
+    let strict = headline("", &["--strict"], &stream);
+    let plain = headline("", &[], &stream);
+    assert_eq!(strict, format!("{plain}, and 1 more error"));
 }
 
 /// Goal: what stands in a group, below its reason, can be read without it.

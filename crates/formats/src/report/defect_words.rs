@@ -7,7 +7,8 @@ use ndjson_check_core::{
 use super::FirstFindings;
 use super::call_names::named;
 use super::headline::{
-    ALL_REFUSED, CALL_OPEN, CALLS_OPEN, NO_STREAM, Sentence, WRONG_PROFILE, after_colon, one_line,
+    ALL_REFUSED, CALL_OPEN, CALLS_OPEN, CUT_SHORT, NO_STREAM, Sentence, WRONG_PROFILE, after_colon,
+    one_line,
 };
 use super::plain_words::in_plain_words;
 
@@ -49,7 +50,7 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("the stream has no event", String::new()),
-        Rule::MissingTerminalEvent => ("cut short", message()),
+        Rule::MissingTerminalEvent => (CUT_SHORT, message()),
         Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
             ("something in it is unknown", in_line(worst, summary))
         }
@@ -73,20 +74,19 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule));
     let mut rest = String::new();
     let reason = match but.next() {
-        None if is_silent => SILENT,
+        None if is_silent => return (SILENT, rest),
         None => "succeeded",
-        Some((worst, reason)) => {
-            if worst == Rule::DeniedCall {
-                rest += &refused(summary);
-            }
-            if is_silent {
-                rest.insert_str(0, reason.trim_start_matches("succeeded"));
-            }
-            if is_silent { SILENT } else { reason }
+        Some((Rule::DeniedCall, reason)) => {
+            rest += &refused(summary);
+            reason
         }
+        Some((_, reason)) => reason,
     };
     for (_, other) in but {
         rest += &other.replacen("succeeded, but", ", and", 1);
+    }
+    if is_silent {
+        rest += ", as far as the stream shows";
     }
     (reason, rest)
 }

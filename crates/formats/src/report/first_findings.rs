@@ -40,7 +40,9 @@ impl FirstFindings {
         let errors = self.0.iter().filter(|found| found.severity == Severity::Error);
         errors.min_by_key(|found| {
             let place = TELLING.iter().position(|rule| *rule == found.rule);
-            (place.unwrap_or(TELLING.len()), found.rule)
+            // A rule that `--strict` or the configuration raised to an error says less.
+            let is_raised = found.rule.severity() != Some(Severity::Error);
+            (place.unwrap_or(TELLING.len()), is_raised, found.rule)
         })
     }
 }

@@ -39,6 +39,7 @@ pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 const FAILED: &str = "failed";
 const BEFORE_EVENTS: &str = "failed before its first event";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
+pub(super) const CUT_SHORT: &str = "cut short";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
 pub(super) const ALL_REFUSED: &str = "every tool call was refused";
 pub(super) const CALL_OPEN: &str = "a tool call never ended";
@@ -142,7 +143,12 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
     let was_killed = matches!(summary.exit_status, Some(ExitStatus::Signal(_)));
     if found.has_next_run() && !was_killed {
-        return (SEVERAL_RUNS, after_colon("`--sessions many` judges each on its own"));
+        // With an exit status, a stream is one run.
+        let advice = match summary.exit_status {
+            None => "`--sessions many` judges each on its own",
+            Some(_) => "check each run separately",
+        };
+        return (SEVERAL_RUNS, after_colon(advice));
     }
     if let Some(signal) = by_signal(summary) {
         return signal;
@@ -236,7 +242,8 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
     });
-    noted.or_else(|| found.worst().map(|it| in_line(it, summary))).unwrap_or_default()
+    let worst = found.worst().filter(|it| it.rule != Rule::InvalidJson);
+    noted.or_else(|| worst.map(|it| in_line(it, summary))).unwrap_or_default()
 }
 
 fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
@@ -266,7 +273,7 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     };
     let ended = || found.of(Rule::InvalidJson).filter(is_ended);
     if let Some(line) = found.of(Rule::TruncatedLine).or_else(ended).and_then(|cut| cut.line) {
-        return ("cut short", format!(" in the middle of line {line}{open}"));
+        return (CUT_SHORT, format!(" in the middle of line {line}{open}"));
     }
     let cut = found.of(Rule::MissingTerminalEvent);
     match found.worst() {
@@ -275,7 +282,7 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         }
         _ => {
             let line = cut.and_then(|cut| cut.line).unwrap_or(summary.lines);
-            ("cut short", format!(" after line {line}{open}"))
+            (CUT_SHORT, format!(" after line {line}{open}"))
         }
     }
 }

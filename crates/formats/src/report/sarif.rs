@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::alike::is_cause;
 use super::call_names::{named, noted};
-use super::headline::ALL_REFUSED;
+use super::headline::{ALL_REFUSED, CUT_SHORT};
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
 use crate::fingerprint::fingerprint;
@@ -99,7 +99,7 @@ impl Sarif {
                 self.found = self.found.without([&diagnostic].into_iter().collect());
                 continue;
             }
-            let note = match headline {
+            let mut note = match headline {
                 Some(headline) => headline.note_of(&diagnostic),
                 None => noted(&diagnostic),
             };
@@ -107,11 +107,14 @@ impl Sarif {
             // The first error is headed by the sentence about the stream.
             let is_error = diagnostic.severity == Severity::Error;
             if let Some(headline) = sentence.take_if(|_| is_error) {
-                let says_calls = headline.reason == ALL_REFUSED;
-                let is_said =
-                    headline.says(&text) || says_calls && diagnostic.rule == Rule::AllCallsRefused;
-                let rest = if is_said { String::new() } else { format!("; {text}") };
+                let says_all = says_all(headline, diagnostic.rule);
+                let rest = if says_all || headline.says(&text) {
+                    String::new()
+                } else {
+                    format!("; {text}")
+                };
                 text = format!("{}{rest}", headline.text());
+                note = note.filter(|_| !(says_all && headline.reason == CUT_SHORT));
             }
             text.extend(note.map(|note| format!(" ({note})")));
             let result = self.result(&diagnostic, &text);
@@ -256,6 +259,12 @@ impl Output for Sarif {
     fn shows_exit_code(&self) -> bool {
         true
     }
+}
+
+/// Whether the sentence about the stream says what a finding of this rule says.
+fn says_all(headline: &Headline, rule: Rule) -> bool {
+    let said = [(ALL_REFUSED, Rule::AllCallsRefused), (CUT_SHORT, Rule::MissingTerminalEvent)];
+    said.contains(&(headline.reason, rule))
 }
 
 fn notification(level: Severity, text: &str) -> Value {

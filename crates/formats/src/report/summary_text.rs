@@ -65,7 +65,7 @@ pub(super) fn found(totals: &RunTotals) -> String {
     let found = [(totals.errors, "error"), (totals.warnings, "warning")];
     let found = found.iter().filter(|(count, _)| *count > 0);
     let found = found.map(|(count, what)| counted(*count, what));
-    let known = (totals.known > 0).then(|| format!("{} known", totals.known));
+    let known = (totals.known > 0).then(|| format!("{} in the baseline", totals.known));
     let found: Vec<String> = found.chain(known).collect();
     if found.is_empty() { String::new() } else { format!(" · {}", found.join(", ")) }
 }
@@ -133,7 +133,7 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
 pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     let mut numbers = Vec::new();
     if summary.known > 0 {
-        numbers.push(format!("{} known", summary.known));
+        numbers.push(format!("{} in the baseline", summary.known));
     }
     numbers.push(counted(summary.events, "event"));
     let facts = &summary.facts;

@@ -33,7 +33,7 @@ pub(super) fn title(recording: &Recording) -> Markup {
     let found = found.iter().filter(|(count, _)| *count > 0);
     let mut found: Vec<String> = found.map(|(count, what)| counted(*count, what)).collect();
     if summary.known > 0 {
-        found.push(format!("{} known", summary.known));
+        found.push(format!("{} in the baseline", summary.known));
     }
     let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
     let reasons = summary_text::more_reasons(summary, headline);
