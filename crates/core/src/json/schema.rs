@@ -1,13 +1,13 @@
 //! JSON Schema 2020-12: of built-in profiles in tables, and with the feature `user-schemas`
 //! whatever a user brings.
 
-#[cfg(all(test, feature = "user-schemas"))]
-mod agreement;
 mod evaluator;
 mod members;
 mod on_tape;
 mod table;
 mod table_write;
+#[cfg(all(test, feature = "user-schemas"))]
+mod tests;
 #[cfg(feature = "user-schemas")]
 mod validator;
 mod violations;

@@ -111,7 +111,7 @@ mod tests {
 
     use crate::profile::Profile;
     use crate::redact::Redactor;
-    use crate::redact::samples::secrets;
+    use crate::redact::tests::samples::secrets;
 
     /// Goal: a line of a known shape is redacted like any other.
     /// Method: secrets in deltas, and in strings that nothing reads, of lines of one shape, and of

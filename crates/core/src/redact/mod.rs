@@ -23,8 +23,6 @@ mod pem;
 mod randomness;
 mod repeated;
 mod rows;
-#[cfg(test)]
-mod samples;
 mod secrets;
 mod siblings;
 mod starts;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::Schema;
+use super::super::Schema;
 use crate::json::ParsedJson;
 use crate::json::tape::Tape;
 

@@ -1,10 +1,12 @@
 //! No planted secret survives, and what is no secret does not change.
 
+pub(super) mod samples;
+
 use super::formats::{FORMATS, FormatRun, TokenShape};
 use super::randomness::looks_random;
-use super::samples::{Dice, secrets};
 use super::*;
 use crate::profile::Profile;
+use samples::{Dice, secrets};
 
 fn redacted(redactor: &mut Redactor, stream: &str) -> String {
     let mut out = Vec::new();
@@ -341,7 +343,7 @@ fn a_line_without_end_is_searched_as_it_comes() {
 /// Goal: the page shows the formats that exist.
 #[test]
 fn the_page_has_a_row_for_each_format() {
-    let page = include_str!("formats.md");
+    let page = include_str!("../formats.md");
     for format in FORMATS {
         for prefix in format.prefixes {
             let row = page.lines().filter(|it| it.starts_with(&format!("| `{}` |", format.name)));

@@ -1,22 +1,22 @@
 //! Invented secrets of each format.
 
-use super::classes::Class;
-use super::formats::{FORMATS, FormatRun, Proof, TokenShape};
+use crate::redact::classes::Class;
+use crate::redact::formats::{FORMATS, FormatRun, Proof, TokenShape};
 
 /// A generator with a fixed seed.
-pub(super) struct Dice(u64);
+pub(in crate::redact) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(in crate::redact) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn next(&mut self, bound: usize) -> usize {
+    pub(in crate::redact) fn next(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         usize::try_from(self.0 >> 33).expect("31 bits fit") % bound
     }
 
-    pub(super) fn run(&mut self, class: Class, length: usize) -> String {
+    pub(in crate::redact) fn run(&mut self, class: Class, length: usize) -> String {
         let all: Vec<u8> = (b'!'..=b'~')
             .filter(|it| class.has(*it) && (it.is_ascii_alphanumeric() || *it == b'_'))
             .collect();
@@ -26,7 +26,7 @@ impl Dice {
 
 /// Every secret, as often as asked for, with its format: what is before it, and what must not
 /// survive.
-pub(super) fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
+pub(in crate::redact) fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
     let mut dice = Dice::new(7);
     for (index, format) in FORMATS.iter().enumerate() {
         for round in 0..count {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::redact::formats::FormatRun;
-use crate::redact::samples::secrets;
+use crate::redact::tests::samples::secrets;
 
 fn redacted(finder: &SecretFinder, text: &str) -> String {
     let mut out = String::new();

@@ -1,0 +1,3 @@
+//! What tables and validators say of the same values.
+
+mod agreement;
