@@ -31,6 +31,7 @@ pub(crate) fn sources() -> Vec<(String, String)> {
     let mut sources = Vec::new();
     for (folder, name) in [
         ("crates/core/src", "core/"),
+        ("crates/secrets/src", "secrets/"),
         ("crates/formats/src", "formats/"),
         ("crates/config/src", "config/"),
         ("crates/draft/src", "draft/"),
@@ -193,7 +194,14 @@ fn crates_stay_in_their_rooms() {
         ("globset", &["core/check/globs"]),
         (
             "memchr",
-            &["core/json/", "core/stream/", "core/profile/detect", "core/redact", "cli/workflow"],
+            &[
+                "core/json/",
+                "core/stream/",
+                "core/profile/detect",
+                "core/redact",
+                "secrets/",
+                "cli/workflow",
+            ],
         ),
         ("sha2", &["core/check/mod", "formats/digits", "formats/report/html"]),
         ("self_cell", &["core/check/reader"]),

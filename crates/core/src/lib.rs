@@ -70,6 +70,7 @@ pub use profile::{
     CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, Media, MediaKind,
     NoticeKind, PlanState, Retryable,
 };
+#[doc(inline)]
 pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::escape;

@@ -3,9 +3,9 @@
 //! What a search finds in a line does not depend on how the text was cut. So a delta waits until
 //! its line of text is complete, and longer while a secret that was found may go on.
 
-use super::finder::{Found, SecretFinder, lacks_end};
+use ndjson_check_secrets::{Found, PRIVATE_KEY_BYTES_MAX, SecretFinder};
+
 use super::held::{HeldLines, TextPart};
-use super::pem::PEM_BYTES_MAX;
 use crate::limits::TEXT_LINE_BYTES_MAX;
 
 /// How much of the text before a line is kept, in bytes: a name or a command there may show what is
@@ -13,7 +13,7 @@ use crate::limits::TEXT_LINE_BYTES_MAX;
 const BEFORE_BYTES: usize = 512;
 
 /// How long a text may wait, in bytes: as long as a private key, and a line behind it.
-const WAITING_BYTES_MAX: usize = PEM_BYTES_MAX + TEXT_LINE_BYTES_MAX;
+const WAITING_BYTES_MAX: usize = PRIVATE_KEY_BYTES_MAX + TEXT_LINE_BYTES_MAX;
 
 /// The end of a text, until its line is complete.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl DeltaText {
         let search = finder.search(&self.text[..known], self.decided);
         until = until.min(search.tail.as_ref().map_or(until, |tail| tail.start));
         let is_open = |found: &&Found| {
-            found.may_go_on || found.range.end > until || lacks_end(&self.text, found)
+            found.may_go_on || found.range.end > until || found.lacks_end(&self.text)
         };
         until = until.min(search.found.iter().find(is_open).map_or(until, |it| it.range.start));
         let decided = search.found.iter().filter(|found| found.range.end <= until);

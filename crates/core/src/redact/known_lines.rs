@@ -109,9 +109,10 @@ impl KnownLines {
 mod tests {
     use std::sync::Arc;
 
+    use ndjson_check_secrets::samples::{Sample, secrets};
+
     use crate::profile::Profile;
     use crate::redact::Redactor;
-    use crate::redact::tests::samples::secrets;
 
     /// Goal: a line of a known shape is redacted like any other.
     /// Method: secrets in deltas, and in strings that nothing reads, of lines of one shape, and of
@@ -131,12 +132,12 @@ mod tests {
             String::from_utf8(out).expect("it was text").replace("{ ", "{").replace(' ', "")
         };
         let mut found = 0;
-        secrets(12, |dice, _, before, secret| {
+        secrets(12, |dice, Sample { before, secret, .. }| {
             let mut lines = Vec::new();
             for round in 0..4 {
                 let text = format!("Use {before}{secret} now.\n");
                 let at = dice.next(text.len());
-                let note = if round == dice.next(4) { secret } else { "none" };
+                let note = if round == dice.next(4) { secret.as_str() } else { "none" };
                 for part in [&text[..at], &text[at..]] {
                     let (part, note) = (serde_json::json!(part), serde_json::json!(note));
                     lines.push(format!(

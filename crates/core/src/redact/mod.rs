@@ -4,39 +4,24 @@
 //! is not in them cannot be in a copy, a conversion, or a message of a report. The one exception
 //! is the message of an expectation, which can name keys of the answer.
 
-mod borders;
-mod classes;
-mod colours;
-mod commands;
 mod content;
 mod delta_text;
-mod finder;
-mod formats;
-mod forms;
 mod held;
 mod known_lines;
-mod named;
-mod names;
 mod open_text;
 mod open_texts;
-mod pem;
-mod randomness;
 mod repeated;
-mod rows;
 mod secrets;
 mod siblings;
-mod starts;
 mod texts;
-mod url;
-mod values;
-mod vendors;
 mod written;
 
 use std::sync::Arc;
 
+use ndjson_check_secrets::SecretFinder;
+pub use ndjson_check_secrets::{SECRET_BYTES_MIN, SecretValue};
+
 use content::ContentStream;
-use finder::SecretFinder;
-use forms::forms;
 use held::{HeldLines, TextPart};
 use secrets::SecretLines;
 use written::{decoded, located};
@@ -64,29 +49,10 @@ enum Content {
     OfText,
 }
 
-/// A secret by its value.
-#[derive(Debug, Clone)]
-pub struct SecretValue {
-    name: String,
-    value: String,
-}
-
-/// Shortest value that is looked for, in bytes. A shorter one would be found everywhere.
-pub const SECRET_BYTES_MIN: usize = 8;
-
-impl SecretValue {
-    /// A value to replace by its name; none if it is shorter than [`SECRET_BYTES_MIN`].
-    pub fn new(name: &str, value: &str) -> Option<Self> {
-        let is_long = value.len() >= SECRET_BYTES_MIN;
-        is_long.then(|| Self { name: name.to_owned(), value: value.to_owned() })
-    }
-}
-
 impl Redactor {
     /// Replaces the known formats of secrets, and these values.
     pub fn secrets(values: &[SecretValue]) -> Self {
-        let values: Vec<_> = values.iter().map(|it| (it.name.clone(), forms(&it.value))).collect();
-        let finder = Arc::new(SecretFinder::new(&values));
+        let finder = Arc::new(SecretFinder::new(values));
         Self {
             content: None,
             lines: SecretLines::new(Arc::clone(&finder)),

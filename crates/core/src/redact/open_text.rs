@@ -1,8 +1,8 @@
 //! The end of a text that may be a part of a secret, until the text goes on.
 
-use super::finder::{CONTEXT_BYTES, Found, Search, SecretFinder};
+use ndjson_check_secrets::{CONTEXT_BYTES, Found, Search, SecretFinder, looks_random};
+
 use super::held::{HeldLines, TextPart};
-use super::randomness::looks_random;
 
 /// A start that is at the beginning of a string must have this many bytes, so that the next string
 /// can be a longer copy of it.
@@ -302,8 +302,9 @@ impl OpenText {
 }
 
 fn moved_back(found: &Found, by: usize) -> Found {
-    let range = found.range.start.saturating_sub(by)..found.range.end.saturating_sub(by);
-    Found { range, ..*found }
+    let mut moved = found.clone();
+    moved.range = found.range.start.saturating_sub(by)..found.range.end.saturating_sub(by);
+    moved
 }
 
 /// Replaces a secret in pieces that make the text behind the context; the first of its pieces gets

@@ -1,6 +1,7 @@
 //! The open texts of one place, and which of them a string goes on.
 
-use super::finder::SecretFinder;
+use ndjson_check_secrets::SecretFinder;
+
 use super::held::HeldLines;
 use super::open_text::{OpenPart, OpenText, SearchedString, replace};
 use crate::limits::HELD_EVENTS_MAX;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use ndjson_check_secrets::{Search, SecretFinder, is_header, is_secret_name};
+
 use super::delta_text::DeltaText;
-use super::finder::{Search, SecretFinder, is_header};
 use super::held::{HeldLines, TextPart};
 use super::known_lines::LineStrings;
-use super::names::is_secret_name;
 use super::open_text::{SearchedString, TextKey};
 use super::open_texts::{OpenTexts, PLAIN};
 use super::repeated::RepeatedStrings;

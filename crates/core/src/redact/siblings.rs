@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::finder::{SecretFinder, is_header};
+use ndjson_check_secrets::{SecretFinder, is_header, is_secret_name};
+
 use super::held::{HeldLines, TextPart};
-use super::names::is_secret_name;
 
 /// Longest list that may be the arguments of a command, and the longest of these, in bytes.
 const ARGUMENTS_MAX: usize = 128;

@@ -1,12 +1,10 @@
 //! No planted secret survives, and what is no secret does not change.
 
-pub(super) mod samples;
+use ndjson_check_secrets::looks_random;
+use ndjson_check_secrets::samples::{Dice, Sample, secrets};
 
-use super::formats::{FORMATS, FormatRun, TokenShape};
-use super::randomness::looks_random;
 use super::*;
 use crate::profile::Profile;
-use samples::{Dice, secrets};
 
 fn redacted(redactor: &mut Redactor, stream: &str) -> String {
     let mut out = Vec::new();
@@ -39,9 +37,8 @@ fn core(secret: &str) -> &str {
 #[test]
 fn no_secret_of_any_format_survives_whole() {
     let mut redactor = Redactor::secrets(&[]);
-    secrets(1_000, |dice, format, before, secret| {
-        let (name, head) =
-            (FORMATS[format].name, ["", "export X=", "\"", "(", "a\n"][dice.next(5)]);
+    secrets(1_000, |dice, Sample { format: name, before, secret, .. }| {
+        let head = ["", "export X=", "\"", "(", "a\n"][dice.next(5)];
         let text = format!("{head}{before}{secret}");
         let stream = [delta(&text), format!("npm WARN {before}{secret}\n")].concat();
         let out = redacted(&mut redactor, &stream);
@@ -87,10 +84,10 @@ fn claude_texts(stream: &str) -> String {
 
 /// The secrets that begin with what names them. One that a mark inside it names is not known by its
 /// first piece.
-fn secrets_by_prefix(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
-    secrets(count, |dice, format, before, secret| {
-        if !matches!(FORMATS[format].body, TokenShape::Run(FormatRun { before: Some(_), .. })) {
-            take(dice, format, before, secret);
+fn secrets_by_prefix(count: usize, mut take: impl FnMut(&mut Dice, &Sample)) {
+    secrets(count, |dice, sample| {
+        if sample.mark_at == 0 {
+            take(dice, sample);
         }
     });
 }
@@ -112,8 +109,7 @@ fn splits(dice: &mut Dice, text: &str, mut check: impl FnMut(&[&str], &str)) {
 #[test]
 fn no_secret_survives_split_at_any_position() {
     let mut redactor = redactor_of("claude");
-    secrets_by_prefix(12, |dice, format, before, secret| {
-        let name = FORMATS[format].name;
+    secrets_by_prefix(12, |dice, Sample { format: name, before, secret, .. }| {
         splits(dice, &format!("Use {before}{secret} now."), |pieces, between| {
             let deltas: Vec<String> = pieces.iter().map(|piece| claude_delta(piece)).collect();
             let together = claude_texts(&redacted(&mut redactor, &deltas.join(between)));
@@ -124,15 +120,9 @@ fn no_secret_survives_split_at_any_position() {
     });
 }
 
-/// The length of what a secret begins with, which is public.
-fn prefix_bytes(secret: &str, format: usize) -> usize {
-    let prefixes = FORMATS[format].prefixes.iter();
-    prefixes.filter(|it| secret.starts_with(**it)).map(|it| it.len()).max().unwrap_or(0)
-}
-
 /// Whether a reader sees more than a few characters of a secret.
-fn shows(out: &str, secret: &str, format: usize) -> bool {
-    let body = &secret.as_bytes()[prefix_bytes(secret, format)..];
+fn shows(out: &str, secret: &str, prefix_bytes: usize) -> bool {
+    let body = &secret.as_bytes()[prefix_bytes..];
     body.windows(12)
         .filter(|part| !part.contains(&b' '))
         .any(|part| memchr::memmem::find(out.as_bytes(), part).is_some())
@@ -143,14 +133,13 @@ fn shows(out: &str, secret: &str, format: usize) -> bool {
 #[test]
 fn pieces_that_no_profile_knows_are_joined() {
     let mut redactor = Redactor::secrets(&[]);
-    secrets_by_prefix(12, |dice, format, before, secret| {
-        let name = FORMATS[format].name;
+    secrets_by_prefix(12, |dice, Sample { format: name, before, secret, prefix_bytes, .. }| {
         splits(dice, &format!("Use {before}{secret}"), |pieces, between| {
             let deltas: Vec<String> = pieces.iter().map(|piece| delta(piece)).collect();
             let stream = [deltas.join(between), delta(" deploy"), delta("--force")].concat();
             let out = redacted(&mut redactor, &stream);
             let is_seen = looks_random(pieces.last().unwrap_or(&"").as_bytes());
-            assert!(!is_seen || !shows(&out, secret, format), "{name}: {pieces:?} {out}");
+            assert!(!is_seen || !shows(&out, secret, *prefix_bytes), "{name}: {pieces:?} {out}");
             assert!(
                 texts(&out.replace("{\"type\":\"ping\"}\n", "")).ends_with(" deploy--force"),
                 "{out}"
@@ -163,9 +152,8 @@ fn pieces_that_no_profile_knows_are_joined() {
 #[test]
 fn no_start_of_a_secret_survives_the_end() {
     let mut redactor = redactor_of("claude");
-    secrets_by_prefix(2, |dice, format, before, secret| {
-        let name = FORMATS[format].name;
-        let first = prefix_bytes(secret, format) + 14;
+    secrets_by_prefix(2, |dice, Sample { format: name, before, secret, prefix_bytes, .. }| {
+        let first = prefix_bytes + 14;
         for length in first.min(secret.len())..secret.len() {
             let text = format!("Use {before}{}", &secret[..length]);
             let at = dice.next(text.len());
@@ -178,7 +166,7 @@ fn no_start_of_a_secret_survives_the_end() {
             ] {
                 let out = redacted(&mut redactor, &stream);
                 let is_seen = looks_random(&text.as_bytes()[at..]);
-                let is_shown = shows(&out, &secret[..length], format);
+                let is_shown = shows(&out, &secret[..length], *prefix_bytes);
                 assert!(!is_seen || !is_shown, "{name}: {stream}\n{out}");
             }
         }
@@ -189,18 +177,14 @@ fn no_start_of_a_secret_survives_the_end() {
 #[test]
 fn growing_copies_of_a_text_are_searched() {
     let mut redactor = redactor_of("cline");
-    secrets_by_prefix(1, |dice, format, before, secret| {
+    secrets_by_prefix(1, |dice, Sample { format: name, before, secret, prefix_bytes, .. }| {
         let head = ["", "The token is "][dice.next(2)];
         let text = format!("{head}{before}{secret} now");
         for step in [1, 3, 4, 7] {
             let lengths = (1..text.len()).step_by(step);
             let stream: String = lengths.map(|length| delta(&text[..length])).collect();
             let out = redacted(&mut redactor, &stream);
-            assert!(
-                !shows(&out, secret, format),
-                "{}: {step} {secret} {out}",
-                FORMATS[format].name
-            );
+            assert!(!shows(&out, secret, *prefix_bytes), "{name}: {step} {secret} {out}");
         }
     });
 }
@@ -209,7 +193,7 @@ fn growing_copies_of_a_text_are_searched() {
 #[test]
 fn texts_that_alternate_are_searched_apart() {
     let mut redactor = Redactor::secrets(&[]);
-    secrets_by_prefix(4, |dice, format, before, secret| {
+    secrets_by_prefix(4, |dice, Sample { format: name, before, secret, prefix_bytes, .. }| {
         let text = format!("Use {before}{secret}");
         let at = dice.next(text.len());
         for (key, values) in [("index", ["0", "1"]), ("worker_id", ["\"a\"", "\"b\""])] {
@@ -218,11 +202,7 @@ fn texts_that_alternate_are_searched_apart() {
             };
             let stream = [event(0, &text[..at]), event(1, "hello"), event(0, &text[at..])].concat();
             let out = redacted(&mut redactor, &stream);
-            assert!(
-                !shows(&out, secret, format) && out.contains("hello"),
-                "{} {out}",
-                FORMATS[format].name
-            );
+            assert!(!shows(&out, secret, *prefix_bytes) && out.contains("hello"), "{name} {out}");
         }
     });
 }
@@ -231,20 +211,19 @@ fn texts_that_alternate_are_searched_apart() {
 #[test]
 fn items_of_an_array_are_not_joined() {
     let mut redactor = Redactor::secrets(&[]);
-    secrets_by_prefix(2, |_, format, before, secret| {
-        let name = FORMATS[format].name;
+    secrets_by_prefix(2, |_, Sample { format: name, before, secret, prefix_bytes, .. }| {
         let items = ["-p", &format!("{before}{secret}"), "deploy", "--force", "s"].map(json);
         let out = redacted(&mut redactor, &format!("{{\"args\":[{}]}}\n", items.join(",")));
-        assert!(!shows(&out, secret, format), "{name}: {out}");
+        assert!(!shows(&out, secret, *prefix_bytes), "{name}: {out}");
         assert!(out.ends_with("\",\"deploy\",\"--force\",\"s\"]}\n"), "{name}: {out}");
         let text = format!("{before}{secret}");
         let stream = [delta(&text), "{\"type\":\"y\"}\n".to_owned(), delta(&text)].concat();
         let out = redacted(&mut redactor, &stream);
         assert_eq!(out.matches(&format!("[REDACTED:{name}]")).count(), 2, "{out}");
-        assert!(!shows(&out, secret, format), "{name}: {out}");
+        assert!(!shows(&out, secret, *prefix_bytes), "{name}: {out}");
         // Printed over several lines, keys and values are of one place.
         let pretty = format!("{{\n  \"key\": {},\n  \"b s\": {}\n}}\n", json(&text), json(&text));
-        assert!(!shows(&redacted(&mut redactor, &pretty), secret, format), "{name}: {out}");
+        assert!(!shows(&redacted(&mut redactor, &pretty), secret, *prefix_bytes), "{name}: {out}");
     });
 }
 
@@ -338,18 +317,4 @@ fn a_line_without_end_is_searched_as_it_comes() {
     }
     redactor.finish(&mut out);
     assert_eq!(written + out.len(), 800 * block.len() + 1 + "[REDACTED:github-token]".len());
-}
-
-/// Goal: the page shows the formats that exist.
-#[test]
-fn the_page_has_a_row_for_each_format() {
-    let page = include_str!("../formats.md");
-    for format in FORMATS {
-        for prefix in format.prefixes {
-            let row = page.lines().filter(|it| it.starts_with(&format!("| `{}` |", format.name)));
-            let shown = format!("`{}`", prefix.trim_end().replace('|', "\\|"));
-            assert!(row.clone().any(|it| it.contains(&shown)), "{} {prefix}", format.name);
-        }
-    }
-    assert_eq!(page.lines().filter(|it| it.starts_with("| `")).count(), FORMATS.len());
 }

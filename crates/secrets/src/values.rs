@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::classes::{Class, Runs};
-use super::formats::is_encoded_pair;
-use super::randomness::{looks_like_name, looks_random};
+use crate::classes::{Class, Runs};
+use crate::formats::is_encoded_pair;
+use crate::randomness::{looks_like_name, looks_random};
 
 const VALUE_BYTES_MIN: usize = 6;
 
@@ -57,11 +57,11 @@ const METHODS: &[&[u8]] = &[
 
 /// A value as it is written.
 #[derive(Debug)]
-pub(super) struct SecretSpan {
-    pub(super) range: Range<usize>,
-    pub(super) is_quoted: bool,
+pub(crate) struct SecretSpan {
+    pub(crate) range: Range<usize>,
+    pub(crate) is_quoted: bool,
     /// Whether the text ends before the value does.
-    pub(super) is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 /// The length of what may be in front of a value: the end of bold text, spaces, the mark and the
@@ -86,7 +86,7 @@ fn length_in_front(text: &[u8]) -> usize {
 }
 
 /// The value that begins here or behind spaces. `class` is what it consists of without quotes.
-pub(super) fn value(runs: &mut Runs, from: usize, class: Class) -> SecretSpan {
+pub(crate) fn value(runs: &mut Runs, from: usize, class: Class) -> SecretSpan {
     let text = runs.text;
     let start = from + length_in_front(&text[from..]);
     let slashes = text[start..].iter().take(8).take_while(|it| **it == b'\\').count();
@@ -122,7 +122,7 @@ fn closing_quote(body: &[u8], quote: u8, slashes: usize) -> Option<usize> {
 }
 
 /// Whether a value is one that only hides, names or computes a secret.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(SAMPLE_BYTES)];
     let Some(first) = value.first() else { return true };
     let lower = value.to_ascii_lowercase();
@@ -132,7 +132,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 }
 
 /// Whether a value only refers to a secret: a variable, a template, a mark in angle brackets.
-pub(super) fn is_reference(value: &[u8]) -> bool {
+pub(crate) fn is_reference(value: &[u8]) -> bool {
     let closes = |with: u8| value.contains(&with);
     match value {
         [b'$' | b'%', b'{' | b'(', ..] | [b'%', .., b'%'] | [b'%'] | [b'%', _] => true,
@@ -150,7 +150,7 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
 
 /// Whether a value behind the name of a secret is one. A literal is written in quotes, or in a
 /// setting; anything else may be code.
-pub(super) fn is_secret_value(value: &[u8], is_literal: bool) -> bool {
+pub(crate) fn is_secret_value(value: &[u8], is_literal: bool) -> bool {
     let sample = &value[..value.len().min(SAMPLE_BYTES)];
     value.len() >= VALUE_BYTES_MIN
         && !sample.iter().any(u8::is_ascii_whitespace)

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::classes::{Class, Runs};
-use super::names::{
+use crate::classes::{Class, Runs};
+use crate::names::{
     NAME_BYTES_MAX, ends_like_secret, is_secret_name, is_variable, may_become_secret,
 };
-use super::randomness::{looks_like_name, looks_random};
-use super::values::{SecretSpan, is_placeholder, is_secret_value, value};
-use super::vendors::{VENDOR_BYTES_MIN, shapes};
+use crate::randomness::{looks_like_name, looks_random};
+use crate::values::{SecretSpan, is_placeholder, is_secret_value, value};
+use crate::vendors::{VENDOR_BYTES_MIN, shapes};
 
 /// Longest value that may go on in another text, in bytes.
 const OPEN_BYTES_MAX: usize = 256;
@@ -17,7 +17,7 @@ const OPEN_BYTES_MAX: usize = 256;
 const LINE_BYTES: usize = 512;
 
 /// What is secret behind a name.
-pub(super) enum Named {
+pub(crate) enum Named {
     No,
     /// The text ends first: where the name begins, and so much of the value as is there.
     Open(usize, Range<usize>),
@@ -27,15 +27,15 @@ pub(super) enum Named {
 
 /// What a secret is called in the replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NamedKind {
+pub(crate) enum NamedKind {
     Named,
     Cookie,
 }
 
-pub(super) const SEPARATORS: &[u8] = b"=:>,|";
+pub(crate) const SEPARATORS: &[u8] = b"=:>,|";
 
 /// A name that ends before `at`, and what follows the separators there.
-pub(super) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
+pub(crate) fn behind_separator(runs: &mut Runs, at: usize) -> Named {
     let text = runs.text;
     let is_separator = |it: &&u8| matches!(it, b'=' | b':' | b'>' | b'?' | b'|' | b',');
     let behind = at + text[at..].iter().take(4).take_while(is_separator).count();
@@ -134,7 +134,7 @@ fn other_name(text: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 /// The value of a secret. That of a setting is never code.
-pub(super) fn of_name(
+pub(crate) fn of_name(
     runs: &mut Runs,
     name: Range<usize>,
     behind: usize,
@@ -254,7 +254,7 @@ fn is_in_option(line: &[u8]) -> bool {
 }
 
 /// Whether so much of a value shows that it will be a secret, where the text was cut for good.
-pub(super) fn is_cut_value(value: &[u8]) -> bool {
+pub(crate) fn is_cut_value(value: &[u8]) -> bool {
     value.len() >= 4
         && !is_placeholder(value)
         && !looks_like_name(value)
@@ -262,7 +262,7 @@ pub(super) fn is_cut_value(value: &[u8]) -> bool {
 }
 
 /// Where a name begins that the end of the text cuts, or that has no value yet.
-pub(super) fn cut_name(text: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn cut_name(text: &[u8], from: usize) -> Option<usize> {
     let is_between = |it: &&u8| is_opening(**it) || matches!(it, b':' | b'*' | b'|' | b'>');
     let between = text[from..].iter().rev().take(8).take_while(is_between).count();
     let name = name_before(text, text.len() - between);

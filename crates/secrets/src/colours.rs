@@ -1,10 +1,10 @@
 //! Texts without the colours of a terminal.
 
-use super::finder::{Found, Search, Tail};
+use crate::finder::{Found, Search, Tail};
 
 /// A text without colours, and where its bytes are in the text with them.
-pub(super) struct PlainText {
-    pub(super) text: Vec<u8>,
+pub(crate) struct PlainText {
+    pub(crate) text: Vec<u8>,
     /// Where each part between two escapes begins, here and in the text with colours.
     parts: Vec<(usize, usize)>,
     /// The length of the text with colours.
@@ -13,7 +13,7 @@ pub(super) struct PlainText {
 
 impl PlainText {
     /// None if a text has no colours.
-    pub(super) fn of(text: &[u8]) -> Option<Self> {
+    pub(crate) fn of(text: &[u8]) -> Option<Self> {
         memchr::memchr(0x1b, text)?;
         let (mut plain, mut parts, mut at) = (Vec::new(), vec![(0, 0)], 0);
         while at < text.len() {
@@ -33,7 +33,7 @@ impl PlainText {
     }
 
     /// Where a place of the text with colours is in this one.
-    pub(super) fn place_of(&self, place: usize) -> usize {
+    pub(crate) fn place_of(&self, place: usize) -> usize {
         let part = self.parts.partition_point(|(_, at)| *at < place);
         let end = self.parts.get(part).map_or(self.text.len(), |(end, _)| *end);
         let Some((start, at)) = part.checked_sub(1).map(|part| self.parts[part]) else { return 0 };
@@ -48,7 +48,7 @@ impl PlainText {
     }
 
     /// What was found in the text with colours, and in this one.
-    pub(super) fn joined(&self, search: Search, in_plain: Search) -> Search {
+    pub(crate) fn joined(&self, search: Search, in_plain: Search) -> Search {
         let mut found: Vec<Found> = in_plain.found.iter().map(|it| self.moved(it)).collect();
         let is_apart = |it: &Found| {
             let next = found.partition_point(|own| own.range.end <= it.range.start);

@@ -99,7 +99,7 @@ const END_BYTES: usize = 24;
 /// The shortest start of a word that counts inside a longer word.
 const INNER_BYTES_MIN: usize = 4;
 
-pub(super) const NAME_BYTES_MAX: usize = 64;
+pub(crate) const NAME_BYTES_MAX: usize = 64;
 
 /// A name in small letters, without what separates its words.
 struct Words {
@@ -193,7 +193,7 @@ const NEIGHBOURS: [u32; 26] = {
 
 /// Whether a name ends with the last letters of a word. Most others do not.
 #[inline]
-pub(super) fn ends_like_secret(name: &[u8]) -> bool {
+pub(crate) fn ends_like_secret(name: &[u8]) -> bool {
     let name = name.iter().rev().take(NAME_BYTES_MAX);
     let mut letters = name.skip_while(|it| !it.is_ascii_alphabetic());
     let Some(last) = letters.next().map(|it| it.to_ascii_lowercase() - b'a') else { return false };
@@ -208,7 +208,9 @@ fn ends_with(letters: &[u8], word: &[u8]) -> bool {
     letters.last() == word.last() && letters.ends_with(word)
 }
 
-pub(super) fn is_secret_name(name: &[u8]) -> bool {
+/// Whether a name, such as that of a variable, an option, a header or a member of an object, says
+/// that its value is a secret: `DB_PASSWORD`, `apiKey`, `--auth-token`.
+pub fn is_secret_name(name: &[u8]) -> bool {
     if !ends_like_secret(name) {
         return false;
     }
@@ -231,7 +233,7 @@ fn is_header_key(name: &[u8]) -> bool {
 }
 
 /// Where a word begins that may become the name of a secret, in a name that the text cuts.
-pub(super) fn may_become_secret(name: &[u8]) -> bool {
+pub(crate) fn may_become_secret(name: &[u8]) -> bool {
     if is_secret_name(name) {
         return true;
     }
@@ -255,7 +257,7 @@ pub(super) fn may_become_secret(name: &[u8]) -> bool {
 }
 
 /// Whether the names of this kind are those of an environment: `DB_PASSWORD`.
-pub(super) fn is_variable(name: &[u8]) -> bool {
+pub(crate) fn is_variable(name: &[u8]) -> bool {
     name.iter().any(u8::is_ascii_uppercase) && !name.iter().any(u8::is_ascii_lowercase)
 }
 

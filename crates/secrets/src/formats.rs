@@ -1,20 +1,20 @@
 //! The known formats of secrets. `formats.md` shows the same table with the sources.
 
-use super::classes::Class;
-use super::randomness::{looks_like_name, looks_random};
+use crate::classes::Class;
+use crate::randomness::{looks_like_name, looks_random};
 
 /// A format: what a secret begins with, and what follows.
 #[derive(Debug)]
-pub(super) struct SecretFormat {
+pub(crate) struct SecretFormat {
     /// Names it in the replacement.
-    pub(super) name: &'static str,
-    pub(super) prefixes: &'static [&'static str],
-    pub(super) body: TokenShape,
+    pub(crate) name: &'static str,
+    pub(crate) prefixes: &'static [&'static str],
+    pub(crate) body: TokenShape,
 }
 
 /// What follows the prefix.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum TokenShape {
+pub(crate) enum TokenShape {
     Run(FormatRun),
     /// The rest of a private key in PEM.
     Pem,
@@ -25,21 +25,21 @@ pub(super) enum TokenShape {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FormatRun {
-    pub(super) class: Class,
-    pub(super) least: usize,
+pub(crate) struct FormatRun {
+    pub(crate) class: Class,
+    pub(crate) least: usize,
     /// Whether a longer run is something else.
-    pub(super) is_exact: bool,
-    pub(super) proof: Proof,
+    pub(crate) is_exact: bool,
+    pub(crate) proof: Proof,
     /// Whether the prefix is no part of the secret, and stays.
-    pub(super) keeps_prefix: bool,
+    pub(crate) keeps_prefix: bool,
     /// What the secret has before the prefix: the fewest and the most characters.
-    pub(super) before: Option<(Class, usize, usize)>,
+    pub(crate) before: Option<(Class, usize, usize)>,
 }
 
 /// What else a run must show, so that a word of a text is not taken for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(crate) enum Proof {
     None,
     /// A digit, an equals sign, or a capital letter behind the first character and a small one; and
     /// it is no name.
@@ -159,7 +159,7 @@ const STRIPE: &[&str] =
     &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_"];
 
 /// Where two formats begin alike, the longer prefix decides.
-pub(super) const FORMATS: &[SecretFormat] = &[
+pub(crate) const FORMATS: &[SecretFormat] = &[
     proven("1password-token", &["A3-"], Class::Url, 36, Proof::Random),
     run("1password-token", &["ops_eyJ"], Class::Token, 100),
     run("adobe-secret", &["p8e-"], Class::Alnum, 32),
@@ -278,7 +278,7 @@ pub(super) const FORMATS: &[SecretFormat] = &[
 ];
 
 impl Proof {
-    pub(super) fn holds(self, run: &[u8]) -> bool {
+    pub(crate) fn holds(self, run: &[u8]) -> bool {
         match self {
             Self::None => true,
             Self::Mixed => is_mixed(run) && !looks_like_name(run),
@@ -300,7 +300,7 @@ fn is_mixed(run: &[u8]) -> bool {
 }
 
 /// Whether a run is the base64 of a text with a colon.
-pub(super) fn is_encoded_pair(run: &[u8]) -> bool {
+pub(crate) fn is_encoded_pair(run: &[u8]) -> bool {
     let run = &run[..run.len().min(SAMPLE_BYTES)];
     let digits = &run[..memchr::memchr(b'=', run).unwrap_or(run.len())];
     let mut bits = (0_u32, 0_u32);
@@ -326,4 +326,24 @@ pub(super) fn is_encoded_pair(run: &[u8]) -> bool {
         }
     }
     has_colon
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: the page shows the formats that exist.
+    #[test]
+    fn the_page_has_a_row_for_each_format() {
+        let page = include_str!("formats.md");
+        for format in FORMATS {
+            for prefix in format.prefixes {
+                let row =
+                    page.lines().filter(|it| it.starts_with(&format!("| `{}` |", format.name)));
+                let shown = format!("`{}`", prefix.trim_end().replace('|', "\\|"));
+                assert!(row.clone().any(|it| it.contains(&shown)), "{} {prefix}", format.name);
+            }
+        }
+        assert_eq!(page.lines().filter(|it| it.starts_with("| `")).count(), FORMATS.len());
+    }
 }

@@ -1,8 +1,7 @@
 //! What is found in one text, and what may go on in the next.
 
 use super::*;
-use crate::redact::formats::FormatRun;
-use crate::redact::tests::samples::secrets;
+use crate::samples::{Sample, secrets};
 
 fn redacted(finder: &SecretFinder, text: &str) -> String {
     let mut out = String::new();
@@ -48,8 +47,7 @@ fn secrets_are_found_in_all_surroundings() {
         "a|",
         "<b>",
     ];
-    secrets(200, |dice, format, before, secret| {
-        let name = FORMATS[format].name;
+    secrets(200, |dice, Sample { format: name, before, secret, .. }| {
         let head = surroundings[dice.next(surroundings.len())];
         let tail = ["", " ", "\"", "\n", ")", "</b>", "\\n", "\u{1b}[m"][dice.next(8)];
         let text = format!("{head}{before}{secret}{tail}");
@@ -65,30 +63,25 @@ fn secrets_are_found_in_all_surroundings() {
 #[test]
 fn a_cut_secret_may_go_on() {
     let finder = SecretFinder::new(&[]);
-    secrets(6, |_, format, before, secret| {
-        let format = &FORMATS[format];
+    secrets(6, |_, Sample { format: name, before, secret, mark_at, .. }| {
         let text = format!("Use {before}{secret}");
         let start = 4 + before.len();
-        let first = match format.body {
-            // Digits or letters in front of the fixed part say nothing.
-            TokenShape::Run(FormatRun { before: Some((_, least, _)), .. }) => start + least,
-            _ => start,
-        };
-        for at in first + 1..text.len() {
+        // What is in front of the fixed part says nothing.
+        for at in start + mark_at + 1..text.len() {
             let search = finder.search(&text.as_bytes()[..at], 0);
             let from = search.tail.as_ref().map(|it| it.start);
             let from =
                 from.or(search.found.last().filter(|it| it.may_go_on).map(|it| it.range.start));
             let is_open = from.is_some_and(|it| it <= start);
             let is_whole = search.found.last().is_some_and(|it| it.range.start <= start);
-            assert!(is_open || is_whole, "{}: {:?} {search:?}", format.name, &text[..at]);
+            assert!(is_open || is_whole, "{name}: {:?} {search:?}", &text[..at]);
         }
     });
 }
 
 #[test]
 fn the_start_of_a_secret_is_known_where_the_text_is_cut() {
-    let finder = SecretFinder::new(&[("KEY".to_owned(), vec![b"my own value".to_vec()])]);
+    let finder = SecretFinder::with_forms(&[("KEY".to_owned(), vec![b"my own value".to_vec()])]);
     for (text, cut) in [
         ("uses s", None),
         ("sk-", None),
@@ -255,7 +248,7 @@ fn what_only_looks_like_a_secret_stays() {
 
 #[test]
 fn a_secret_in_front_of_another_is_found() {
-    let finder = SecretFinder::new(&[("KEY".to_owned(), vec![b"my-own-value".to_vec()])]);
+    let finder = SecretFinder::with_forms(&[("KEY".to_owned(), vec![b"my-own-value".to_vec()])]);
     for (text, out) in [
         ("curl -u my-own-value:s3cr3t x", "curl -u [REDACTED:KEY]:[REDACTED:named-secret] x"),
         ("https://my-own-value:s3cr3t@x", "https://[REDACTED:KEY]:[REDACTED:url-password]@x"),
@@ -322,7 +315,7 @@ fn private_keys_in_base64_are_found_in_lines() {
 /// Goal: the time is linear. With squares of these lengths, the test would take hours.
 #[test]
 fn a_search_is_linear() {
-    let finder = SecretFinder::new(&[("A".to_owned(), vec![vec![b'a'; 64]])]);
+    let finder = SecretFinder::with_forms(&[("A".to_owned(), vec![vec![b'a'; 64]])]);
     for part in [
         "AKIAIOSFODNN7EXAMPLE ",
         "eyJ-",

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Which bytes a run consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Digits,
     Hex,
     /// Capitals and digits.
@@ -94,17 +94,17 @@ const CLASSES: [u16; 256] = {
 
 impl Class {
     #[inline]
-    pub(super) fn has(self, byte: u8) -> bool {
+    pub(crate) fn has(self, byte: u8) -> bool {
         CLASSES[usize::from(byte)] >> (self as usize) & 1 != 0
     }
 
     /// How many bytes of this class a text begins with.
-    pub(super) fn length(self, text: &[u8]) -> usize {
+    pub(crate) fn length(self, text: &[u8]) -> usize {
         text.iter().position(|byte| !self.has(*byte)).unwrap_or(text.len())
     }
 
     /// How many bytes of this class a text ends with.
-    pub(super) fn length_before(self, text: &[u8]) -> usize {
+    pub(crate) fn length_before(self, text: &[u8]) -> usize {
         text.iter().rev().position(|byte| !self.has(*byte)).unwrap_or(text.len())
     }
 }
@@ -112,17 +112,17 @@ impl Class {
 /// The ends of runs in one text. Each byte is looked at once for each class, also where many
 /// secrets may begin in one run.
 #[derive(Debug)]
-pub(super) struct Runs<'a> {
-    pub(super) text: &'a [u8],
+pub(crate) struct Runs<'a> {
+    pub(crate) text: &'a [u8],
     known: [Range<usize>; COUNT],
 }
 
 impl<'a> Runs<'a> {
-    pub(super) fn new(text: &'a [u8]) -> Self {
+    pub(crate) fn new(text: &'a [u8]) -> Self {
         Self { text, known: [const { 0..0 }; COUNT] }
     }
 
-    pub(super) fn end(&mut self, class: Class, from: usize) -> usize {
+    pub(crate) fn end(&mut self, class: Class, from: usize) -> usize {
         let known = &mut self.known[class as usize];
         if known.contains(&from) {
             return known.end;

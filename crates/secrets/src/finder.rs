@@ -2,49 +2,56 @@
 
 use std::ops::Range;
 
-use super::borders::{Border, border};
-use super::classes::Runs;
-use super::colours::PlainText;
-use super::commands;
-use super::formats::{FORMATS, TokenShape};
-use super::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
-use super::pem;
-use super::rows::{LONG, Match, Row};
-use super::starts::Starts;
-use super::values::is_secret_value;
+use crate::borders::{Border, border};
+use crate::classes::Runs;
+use crate::colours::PlainText;
+use crate::commands;
+use crate::formats::{FORMATS, TokenShape};
+use crate::forms::SecretValue;
+use crate::named::{Named, NamedKind, SEPARATORS, behind_separator, cut_name, is_cut_value};
+use crate::pem;
+use crate::rows::{LONG, Match, Row};
+use crate::starts::Starts;
+use crate::values::is_secret_value;
 
 /// How much of the text before a place shows whether a secret begins there, in bytes.
-pub(super) const CONTEXT_BYTES: usize = 64;
+pub const CONTEXT_BYTES: usize = 64;
 
 /// The shortest start of the value of a variable that is replaced where the text was cut.
 const CUT_VALUE_BYTES_MIN: usize = 6;
 
+/// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) range: Range<usize>,
+pub struct Found {
+    /// Its bytes in the text.
+    pub range: Range<usize>,
     /// The index of its replacement.
-    pub(super) format: usize,
+    pub(crate) format: usize,
     /// Whether it reaches the end of the text, and more of it could follow.
-    pub(super) may_go_on: bool,
+    pub may_go_on: bool,
 }
 
+/// What a search finds in a text.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Search {
+pub struct Search {
     /// The secrets in their order.
-    pub(super) found: Vec<Found>,
-    pub(super) tail: Option<Tail>,
+    pub found: Vec<Found>,
+    /// What may be a secret if the text goes on.
+    pub tail: Option<Tail>,
 }
 
 /// The end of a text that may be the start of a secret.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tail {
-    pub(super) start: usize,
+pub struct Tail {
+    /// Where it begins in the text.
+    pub start: usize,
     /// What to replace if nothing follows because the text was cut.
-    pub(super) cut: Option<Found>,
+    pub cut: Option<Found>,
 }
 
+/// Searches texts for the known formats of secrets, and for values.
 #[derive(Debug)]
-pub(super) struct SecretFinder {
+pub struct SecretFinder {
     rows: Vec<Row>,
     /// The rows by their first byte, in the order of the second one, the longest prefix first.
     by_first: Vec<Vec<(Option<u8>, u16)>>,
@@ -69,8 +76,14 @@ const OTHERS: &[&[u8]] = &[
 const NETRC: &[u8] = b"password ";
 
 impl SecretFinder {
+    /// Finds the known formats, and these values.
+    pub fn new(values: &[SecretValue]) -> Self {
+        let values: Vec<_> = values.iter().map(|it| (it.name.clone(), it.forms())).collect();
+        Self::with_forms(&values)
+    }
+
     /// `values` are further secrets, by the name that the replacement shows.
-    pub(super) fn new(values: &[(String, Vec<Vec<u8>>)]) -> Self {
+    fn with_forms(values: &[(String, Vec<Vec<u8>>)]) -> Self {
         let mut rows = Vec::new();
         let mut replacements = Vec::new();
         for format in FORMATS {
@@ -106,12 +119,13 @@ impl SecretFinder {
         Self { rows, by_first, starts, prefix_bytes_max, replacements }
     }
 
-    pub(super) fn replacement(&self, found: &Found) -> &str {
+    /// What to write instead of a secret: `[REDACTED:github-token]`.
+    pub fn replacement(&self, found: &Found) -> &str {
         &self.replacements[found.format]
     }
 
     /// The secret in a text that the name of a secret belongs to, such as a member of an object.
-    pub(super) fn member_value(&self, value: &[u8]) -> Option<Found> {
+    pub fn member_value(&self, value: &[u8]) -> Option<Found> {
         let format = self.search(value, 0).found.into_iter().next();
         let whole = 0..value.len();
         if format.as_ref().is_none_or(|it| it.range != whole) && is_secret_value(value, true) {
@@ -121,7 +135,7 @@ impl SecretFinder {
     }
 
     /// The secrets in the value of a header, which a member with its name has.
-    pub(super) fn header_values(&self, name: &[u8], value: &[u8]) -> Vec<Found> {
+    pub fn header_values(&self, name: &[u8], value: &[u8]) -> Vec<Found> {
         if !is_header(name) {
             return Vec::new();
         }
@@ -136,7 +150,7 @@ impl SecretFinder {
 
     /// Searches `text` from `from`; what is before it shows where words begin, and may be the name
     /// or the prefix that a secret keeps. The colours of a terminal may be between them.
-    pub(super) fn search(&self, text: &[u8], from: usize) -> Search {
+    pub fn search(&self, text: &[u8], from: usize) -> Search {
         let search = self.search_plain(text, from);
         match PlainText::of(text) {
             None => search,
@@ -160,7 +174,7 @@ impl SecretFinder {
     }
 
     /// The same for a text that nothing goes on: its last word is no start of a secret.
-    pub(super) fn search_whole(&self, text: &[u8], from: usize) -> Search {
+    pub fn search_whole(&self, text: &[u8], from: usize) -> Search {
         let mut search = Search::default();
         let mut runs = Runs::new(text);
         let (mut at, mut floor) = (from.saturating_sub(CONTEXT_BYTES), from);
@@ -329,6 +343,15 @@ impl SecretFinder {
     }
 }
 
+impl Found {
+    /// Whether it is a private key without its last line. `text` is the text that was searched.
+    pub fn lacks_end(&self, text: &[u8]) -> bool {
+        let format = FORMATS.get(self.format);
+        let is_key = format.is_some_and(|format| matches!(format.body, TokenShape::Pem));
+        is_key && pem::lacks_end(&text[self.range.clone()])
+    }
+}
+
 impl Search {
     /// The earliest start, and the first that can be replaced.
     fn add_tail(&mut self, tail: Tail) {
@@ -347,17 +370,11 @@ fn is_exact_by_end(found: &Found) -> bool {
     found.may_go_on && matches!(body, Some(TokenShape::Run(run)) if run.is_exact)
 }
 
-/// Whether a name is that of a header whose values have a form of their own.
-pub(super) fn is_header(name: &[u8]) -> bool {
+/// Whether a name is that of a header whose value [`SecretFinder::header_values`] reads: of cookies
+/// or credentials.
+pub fn is_header(name: &[u8]) -> bool {
     let names: [&[u8]; 4] = [b"cookie", b"set-cookie", b"authorization", b"proxy-authorization"];
     names.iter().any(|it| name.eq_ignore_ascii_case(it))
-}
-
-/// Whether a secret is a private key whose last line has not come.
-pub(super) fn lacks_end(text: &[u8], found: &Found) -> bool {
-    let is_key =
-        FORMATS.get(found.format).is_some_and(|format| matches!(format.body, TokenShape::Pem));
-    is_key && pem::lacks_end(&text[found.range.clone()])
 }
 
 /// The rows with this second byte.

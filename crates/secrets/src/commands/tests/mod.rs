@@ -1,6 +1,6 @@
 //! What the arguments of commands show.
 
-use crate::redact::finder::SecretFinder;
+use crate::finder::SecretFinder;
 
 /// Made at run time, so that this file contains no secret.
 const VALUE: &str = concat!("RoACM4wvF9ABq7Lm", "Z2xTgUe3sWcY5pKd");

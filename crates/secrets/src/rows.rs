@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-use super::borders::{Border, border};
-use super::classes::{Class, Runs};
-use super::finder::{Found, Tail};
-use super::formats::{FormatRun, Proof, TokenShape};
-use super::pem::{self, Key, PEM_BYTES_MAX};
-use super::randomness::{looks_like_name, looks_random};
-use super::url::{Authority, authority};
+use crate::borders::{Border, border};
+use crate::classes::{Class, Runs};
+use crate::finder::{Found, Tail};
+use crate::formats::{FormatRun, Proof, TokenShape};
+use crate::pem::{self, Key, PRIVATE_KEY_BYTES_MAX};
+use crate::randomness::{looks_like_name, looks_random};
+use crate::url::{Authority, authority};
 
 /// The shortest run behind a prefix that is replaced where the text was cut.
 const CUT_BYTES_MIN: usize = 4;
 
 /// Longest run that may go on in another text, of most formats, and of tokens and keys.
-pub(super) const LONG: usize = 512;
+pub(crate) const LONG: usize = 512;
 const VERY_LONG: usize = 8 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) prefix: Vec<u8>,
-    pub(super) body: TokenShape,
-    pub(super) format: usize,
+pub(crate) struct Row {
+    pub(crate) prefix: Vec<u8>,
+    pub(crate) body: TokenShape,
+    pub(crate) format: usize,
 }
 
 /// Whether a secret begins at a place.
-pub(super) enum Match {
+pub(crate) enum Match {
     No,
     /// It may, if the text goes on.
     Open(Tail),
@@ -34,7 +34,7 @@ pub(super) enum Match {
 
 impl Row {
     /// Where the secret begins whose prefix the text cuts, if what is before allows it.
-    pub(super) fn cut_start(
+    pub(crate) fn cut_start(
         &self,
         text: &[u8],
         at: usize,
@@ -48,7 +48,7 @@ impl Row {
         }
     }
 
-    pub(super) fn match_body(&self, runs: &mut Runs, at: usize, floor: usize) -> Match {
+    pub(crate) fn match_body(&self, runs: &mut Runs, at: usize, floor: usize) -> Match {
         let text = runs.text;
         let (start, format) = (at + self.prefix.len(), self.format);
         let found = |range: Range<usize>, may_go_on| Found { range, format, may_go_on };
@@ -63,7 +63,8 @@ impl Row {
                 }
                 Key::Yes(length, is_whole) => {
                     let end = start + length;
-                    let may_go_on = !is_whole && end == text.len() && length < PEM_BYTES_MAX;
+                    let may_go_on =
+                        !is_whole && end == text.len() && length < PRIVATE_KEY_BYTES_MAX;
                     Match::Yes(found(at..end, may_go_on))
                 }
             },

@@ -2,7 +2,7 @@
 
 /// What is before a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Border {
+pub(crate) enum Border {
     /// A word begins here.
     Word,
     Underscore,
@@ -15,7 +15,7 @@ const BEFORE_BYTES: usize = 16;
 
 /// What kind of border is at a place. What is escaped once more inside the text (`\n`, `\x22`,
 /// `%20`), a sequence of a terminal, and a short option end with a letter, and a word may follow.
-pub(super) fn border(text: &[u8], at: usize) -> Border {
+pub(crate) fn border(text: &[u8], at: usize) -> Border {
     let before = &text[at.saturating_sub(BEFORE_BYTES)..at];
     let Some((last, rest)) = before.split_last() else { return Border::Word };
     if !(last.is_ascii_alphanumeric() || *last == b'_') {

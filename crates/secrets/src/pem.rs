@@ -2,9 +2,10 @@
 
 use memchr::memmem;
 
-use super::classes::Class;
+use crate::classes::Class;
 
-pub(super) const PEM_BYTES_MAX: usize = 16 * 1024;
+/// Longest private key that is found as a whole, in bytes.
+pub const PRIVATE_KEY_BYTES_MAX: usize = 16 * 1024;
 
 const LABEL_BYTES_MAX: usize = 48;
 
@@ -27,7 +28,7 @@ const PUTTY_END: &[u8] = b"Private-MAC: ";
 const ENCODED_BYTES_MIN: usize = 40;
 
 /// What follows the first words of a key.
-pub(super) enum Key {
+pub(crate) enum Key {
     No,
     /// The text ends inside the label; whether it is that of a private key is known.
     Cut(bool),
@@ -36,7 +37,7 @@ pub(super) enum Key {
 }
 
 /// The rest of a block, behind `-----BEGIN ` and the like.
-pub(super) fn key(prefix: &[u8], body: &[u8]) -> Key {
+pub(crate) fn key(prefix: &[u8], body: &[u8]) -> Key {
     if prefix.starts_with(b"PuTTY") {
         return putty(body);
     }
@@ -52,7 +53,7 @@ pub(super) fn key(prefix: &[u8], body: &[u8]) -> Key {
         return if is_cut { Key::Cut(is_private) } else { Key::No };
     }
     let start = label.len() + dashes;
-    let block = &body[start..body.len().min(start + PEM_BYTES_MAX)];
+    let block = &body[start..body.len().min(start + PRIVATE_KEY_BYTES_MAX)];
     let mut from = 0;
     // The next dashes are those of the end, or of another key.
     while let Some(at) = memmem::find(&block[from..], b"----") {
@@ -76,7 +77,7 @@ pub(super) fn key(prefix: &[u8], body: &[u8]) -> Key {
 }
 
 /// Whether a key has a last line that has not come. What is written in base64 has none.
-pub(super) fn lacks_end(key: &[u8]) -> bool {
+pub(crate) fn lacks_end(key: &[u8]) -> bool {
     let has = |end: &[u8]| memmem::find(key, end).is_some();
     match () {
         () if key.starts_with(b"LS0t") => false,
@@ -87,7 +88,7 @@ pub(super) fn lacks_end(key: &[u8]) -> bool {
 
 /// A key of `PuTTY`, behind `PuTTY-User-Key-File-`: its MAC ends it.
 fn putty(body: &[u8]) -> Key {
-    let block = &body[..body.len().min(PEM_BYTES_MAX)];
+    let block = &body[..body.len().min(PRIVATE_KEY_BYTES_MAX)];
     if let Some(at) = memmem::find(block, PUTTY_END) {
         let mac = at + PUTTY_END.len();
         let end = mac + Class::Hex.length(&block[mac..]);
@@ -102,7 +103,7 @@ fn putty(body: &[u8]) -> Key {
 
 /// A whole key in base64, which may be printed in lines.
 fn base64(body: &[u8]) -> Key {
-    let block = &body[..body.len().min(PEM_BYTES_MAX)];
+    let block = &body[..body.len().min(PRIVATE_KEY_BYTES_MAX)];
     let length = |at: usize| block[at..].iter().take_while(|it| is_base64(**it)).count();
     let mut end = length(0);
     if end < ENCODED_BYTES_MIN {

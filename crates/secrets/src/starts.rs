@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// The first three bytes of all that is searched for: for each byte, the groups that have it there,
 /// a bit for each. What begins alike is one group.
 #[derive(Debug)]
-pub(super) struct Starts([Box<[u64; 256]>; 3]);
+pub(crate) struct Starts([Box<[u64; 256]>; 3]);
 
 const GROUPS: usize = u64::BITS as usize;
 
@@ -14,7 +14,7 @@ const SHORT_GROUPS: usize = 16;
 
 impl Starts {
     /// `separators` may be followed by any byte but these.
-    pub(super) fn new(starts: &[&[u8]], separators: &[u8], not_behind: &[u8]) -> Self {
+    pub(crate) fn new(starts: &[&[u8]], separators: &[u8], not_behind: &[u8]) -> Self {
         let mut tables = Self([const { [0; 256] }; 3].map(Box::new));
         for (first, second) in separators.iter().flat_map(|it| (0..=255).map(move |to| (*it, to))) {
             if !not_behind.contains(&second) {
@@ -49,7 +49,7 @@ impl Starts {
 
     /// The next place where something may begin, if two of its bytes are there.
     #[inline]
-    pub(super) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
+    pub(crate) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let rest = text.get(from..)?;
         let [first, second, third] = &self.0;
         let groups = |two: &[u8]| first[usize::from(two[0])] & second[usize::from(two[1])];

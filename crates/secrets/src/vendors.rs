@@ -1,11 +1,11 @@
 //! Secrets that only the name of their vendor next to them shows.
 
-use super::classes::Class::{self, Alnum, Dotted, Hex, Token, Url};
+use crate::classes::Class::{self, Alnum, Dotted, Hex, Token, Url};
 
 /// A part of a name, and what its secrets consist of: the fewest and the most characters.
-pub(super) struct Vendor {
-    pub(super) name: &'static [u8],
-    pub(super) shapes: &'static [(Class, usize, usize)],
+pub(crate) struct Vendor {
+    pub(crate) name: &'static [u8],
+    pub(crate) shapes: &'static [(Class, usize, usize)],
 }
 
 const UUID: (Class, usize, usize) = (Url, 36, 36);
@@ -15,7 +15,7 @@ const fn vendor(name: &'static str, shapes: &'static [(Class, usize, usize)]) ->
 }
 
 /// In the order of the alphabet.
-pub(super) const VENDORS: &[Vendor] = &[
+pub(crate) const VENDORS: &[Vendor] = &[
     vendor("adafruit", &[(Url, 32, 32)]),
     vendor("adobe", &[(Hex, 32, 32)]),
     vendor("airtable", &[(Alnum, 17, 17)]),
@@ -101,13 +101,13 @@ pub(super) const VENDORS: &[Vendor] = &[
 ];
 
 /// The fewest characters of any of these secrets.
-pub(super) const VENDOR_BYTES_MIN: usize = 14;
+pub(crate) const VENDOR_BYTES_MIN: usize = 14;
 
 /// Longest text from a vendor's name to what separates it from the value, in bytes.
 const REACH_BYTES: usize = 64;
 
 /// What the secrets of a vendor look like whose name is in the last words of a text.
-pub(super) fn shapes(before: &[u8]) -> impl Iterator<Item = &'static (Class, usize, usize)> {
+pub(crate) fn shapes(before: &[u8]) -> impl Iterator<Item = &'static (Class, usize, usize)> {
     let before = &before[before.len().saturating_sub(REACH_BYTES)..];
     let places = 0..before.len();
     places.flat_map(move |at| vendors_at(&before[at..])).flat_map(|it| it.shapes)

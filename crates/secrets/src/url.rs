@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::classes::{Class, Runs};
-use super::randomness::looks_random;
-use super::values::is_reference;
+use crate::classes::{Class, Runs};
+use crate::randomness::looks_random;
+use crate::values::is_reference;
 
 const PASSWORD_BYTES_MIN: usize = 3;
 
@@ -18,7 +18,7 @@ const PART_BYTES_MAX: usize = 2048;
 const ESCAPES_MAX: usize = 15;
 
 /// What is behind a `://`.
-pub(super) enum Authority {
+pub(crate) enum Authority {
     /// No secret.
     Plain,
     /// The text ends first; so much of a password may be there.
@@ -28,7 +28,7 @@ pub(super) enum Authority {
 
 /// The password in `user:password@host`, or the token in `token@host`; the slashes in front may be
 /// escaped.
-pub(super) fn authority(runs: &mut Runs, slashes: usize) -> Authority {
+pub(crate) fn authority(runs: &mut Runs, slashes: usize) -> Authority {
     let text = runs.text;
     let mut start = slashes;
     for _ in 0..2 {

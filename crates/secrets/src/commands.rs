@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::borders::{Border, border};
-use super::classes::{Class, Runs};
-use super::named::{Named, NamedKind, of_name};
-use super::names::is_secret_name;
-use super::values::{is_placeholder, is_secret_value, value};
+use crate::borders::{Border, border};
+use crate::classes::{Class, Runs};
+use crate::named::{Named, NamedKind, of_name};
+use crate::names::is_secret_name;
+use crate::values::{is_placeholder, is_secret_value, value};
 
 /// How far before an option its command is, in bytes.
 const COMMAND_BYTES: usize = 256;
@@ -92,7 +92,7 @@ const OPTIONS_MAX: usize = 4;
 const WORD_BYTES_MAX: usize = 128;
 
 /// A secret in the option that begins here.
-pub(super) fn option(runs: &mut Runs, at: usize) -> Named {
+pub(crate) fn option(runs: &mut Runs, at: usize) -> Named {
     let text = runs.text;
     let is_part = at > 0 && !b" \t\n\"'\\,[(=n".contains(&text[at - 1]);
     if is_part && !text[at..].starts_with(b"-SecureString") {
@@ -198,7 +198,7 @@ fn is_no_value(word: &[u8], place: OptionValue) -> bool {
 }
 
 /// The value in `ENV NAME VALUE` and the like, which begins here.
-pub(super) fn assignment(runs: &mut Runs, at: usize) -> Named {
+pub(crate) fn assignment(runs: &mut Runs, at: usize) -> Named {
     let text = runs.text;
     let is_here = |(word, before): &&(&[u8], &[&[u8]])| {
         text[at..].starts_with(word) && before.iter().any(|it| text[..at].ends_with(it))
@@ -255,7 +255,7 @@ fn spaces(text: &[u8], from: usize) -> usize {
 }
 
 /// The password of a line of `.netrc`, behind `password `.
-pub(super) fn netrc(runs: &mut Runs, at: usize, behind: usize) -> Named {
+pub(crate) fn netrc(runs: &mut Runs, at: usize, behind: usize) -> Named {
     let text = runs.text;
     let line = &text[at.saturating_sub(COMMAND_BYTES)..at];
     let is_entry = |it: &[u8]| memmem::rfind(line, it).is_some();

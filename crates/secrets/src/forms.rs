@@ -1,8 +1,28 @@
-//! The forms in which a text has the value of a variable.
+//! A secret that is known by its value, and the forms in which a text has it.
 
 use std::fmt::Write as _;
 
-use super::SECRET_BYTES_MIN;
+/// A secret by its value.
+#[derive(Debug, Clone)]
+pub struct SecretValue {
+    pub(crate) name: String,
+    value: String,
+}
+
+/// Shortest value that is looked for, in bytes. A shorter one would be found everywhere.
+pub const SECRET_BYTES_MIN: usize = 8;
+
+impl SecretValue {
+    /// A value to replace by its name; none if it is shorter than [`SECRET_BYTES_MIN`].
+    pub fn new(name: &str, value: &str) -> Option<Self> {
+        let is_long = value.len() >= SECRET_BYTES_MIN;
+        is_long.then(|| Self { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    pub(crate) fn forms(&self) -> Vec<Vec<u8>> {
+        forms(&self.value)
+    }
+}
 
 /// How a writer of JSON differs from others.
 struct JsonWriter {
@@ -45,7 +65,7 @@ const ALPHABETS: [&[u8; 64]; 2] = [
 ];
 
 /// The value as it is, as JSON writes it once more, in a URL, and in base64.
-pub(super) fn forms(value: &str) -> Vec<Vec<u8>> {
+fn forms(value: &str) -> Vec<Vec<u8>> {
     let mut forms = vec![value.as_bytes().to_vec()];
     forms.extend(WRITERS.iter().map(|writer| writer.form(value).into_bytes()));
     for kept in KEPT {

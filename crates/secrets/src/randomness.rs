@@ -56,8 +56,9 @@ const HEX_DIGITS_MIN: usize = 16;
 /// The least sum of [`oddity`] of a random run.
 const ODD: i32 = 3;
 
-/// Whether a run looks random: no words, paths, names of code, versions or dates do.
-pub(super) fn looks_random(run: &[u8]) -> bool {
+/// Whether characters look as if chance had made them: no words, paths, names of code, versions or
+/// dates do. Fewer than 12 never do.
+pub fn looks_random(run: &[u8]) -> bool {
     let run = &run[..run.len().min(SAMPLE_BYTES)];
     run.len() >= RANDOM_BYTES_MIN
         && (oddity(run) >= ODD
@@ -66,7 +67,7 @@ pub(super) fn looks_random(run: &[u8]) -> bool {
 }
 
 /// Whether a run consists of words, with digits behind them: `db-credentials-v2`.
-pub(super) fn looks_like_name(run: &[u8]) -> bool {
+pub(crate) fn looks_like_name(run: &[u8]) -> bool {
     let run = &run[..run.len().min(SAMPLE_BYTES)];
     run.split(|byte| !byte.is_ascii_alphanumeric()).all(|piece| {
         let letters = piece.iter().rposition(u8::is_ascii_alphabetic).map_or(0, |at| at + 1);

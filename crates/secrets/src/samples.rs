@@ -1,22 +1,36 @@
-//! Invented secrets of each format.
+//! Invented secrets of each format, to test what replaces them. With the feature `samples`.
 
-use crate::redact::classes::Class;
-use crate::redact::formats::{FORMATS, FormatRun, Proof, TokenShape};
+use crate::classes::Class;
+use crate::formats::{FORMATS, FormatRun, Proof, TokenShape};
+
+/// An invented secret.
+#[derive(Debug)]
+pub struct Sample {
+    /// The name of its format, as in the replacement.
+    pub format: &'static str,
+    /// What must be before it, and is no secret, such as the name of a header.
+    pub before: String,
+    /// What must not survive.
+    pub secret: String,
+    /// Where in the secret the fixed part of its format begins: 0, or behind the characters in front
+    /// of a mark inside it.
+    pub mark_at: usize,
+    /// The length of the fixed part that the secret begins with, which is public.
+    pub prefix_bytes: usize,
+}
 
 /// A generator with a fixed seed.
-pub(in crate::redact) struct Dice(u64);
+#[derive(Debug)]
+pub struct Dice(u64);
 
 impl Dice {
-    pub(in crate::redact) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(in crate::redact) fn next(&mut self, bound: usize) -> usize {
+    /// Any number below `bound`, which is at least 1.
+    pub fn next(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(self.0 >> 33).expect("31 bits fit") % bound
+        usize::try_from(self.0 >> 33).unwrap_or_default() % bound
     }
 
-    pub(in crate::redact) fn run(&mut self, class: Class, length: usize) -> String {
+    fn run(&mut self, class: Class, length: usize) -> String {
         let all: Vec<u8> = (b'!'..=b'~')
             .filter(|it| class.has(*it) && (it.is_ascii_alphanumeric() || *it == b'_'))
             .collect();
@@ -24,15 +38,21 @@ impl Dice {
     }
 }
 
-/// Every secret, as often as asked for, with its format: what is before it, and what must not
-/// survive.
-pub(in crate::redact) fn secrets(count: usize, mut take: impl FnMut(&mut Dice, usize, &str, &str)) {
-    let mut dice = Dice::new(7);
-    for (index, format) in FORMATS.iter().enumerate() {
+/// Calls `take` with `count` secrets of each format.
+pub fn secrets(count: usize, mut take: impl FnMut(&mut Dice, &Sample)) {
+    let mut dice = Dice(7);
+    for format in FORMATS {
         for round in 0..count {
             let prefix = format.prefixes[round % format.prefixes.len()];
             let (before, secret) = secret(&mut dice, format.body, prefix);
-            take(&mut dice, index, &before, &secret);
+            let prefixes = format.prefixes.iter().filter(|it| secret.starts_with(**it));
+            let prefix_bytes = prefixes.map(|it| it.len()).max().unwrap_or(0);
+            let mark_at = match format.body {
+                TokenShape::Run(FormatRun { before: Some((_, least, _)), .. }) => least,
+                _ => 0,
+            };
+            let sample = Sample { format: format.name, before, secret, mark_at, prefix_bytes };
+            take(&mut dice, &sample);
         }
     }
 }
