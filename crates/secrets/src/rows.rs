@@ -136,7 +136,6 @@ impl Row {
     }
 }
 
-/// Whether the run has two dots.
 fn has_dots(runs: &mut Runs, start: usize) -> bool {
     let first = runs.end(Class::Url, start);
     runs.text.get(first) == Some(&b'.') && {

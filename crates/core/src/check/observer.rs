@@ -108,7 +108,6 @@ impl WantedEvents {
     }
 }
 
-/// Observes nothing.
 impl Observer for () {
     fn wants(&self) -> WantedEvents {
         WantedEvents::NONE

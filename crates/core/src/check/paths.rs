@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-/// A path in its normal form.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResolvedPath {
     /// Relative to the agent's directory if it is below it.

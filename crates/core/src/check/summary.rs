@@ -155,7 +155,6 @@ impl StreamSummary {
     }
 }
 
-/// In the order of the names.
 fn by_name<S: Serializer>(counts: &BTreeMap<Rule, u64>, to: S) -> Result<S::Ok, S::Error> {
     let by_name: BTreeMap<&str, u64> = counts.iter().map(|(rule, it)| (rule.name(), *it)).collect();
     by_name.serialize(to)

@@ -17,7 +17,6 @@ pub(crate) struct BoundedId {
 }
 
 impl BoundedId {
-    /// The id that these parts make together.
     pub(crate) fn new(parts: &[Cow<'_, str>]) -> Self {
         let text = match parts {
             [part] => Cow::Borrowed(&**part),

@@ -108,9 +108,7 @@ pub(crate) struct RareFacts<'e> {
 /// The session may start again in the same turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Restart {
-    /// Whether with another id.
     pub(crate) has_new_id: bool,
-    /// Whether as a new turn.
     pub(crate) is_turn: bool,
 }
 
@@ -207,7 +205,6 @@ pub(crate) struct TextFact<'e> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
     Delta,
-    /// The text of a whole segment.
     Whole,
 }
 

@@ -26,7 +26,6 @@ enum Source {
     Literal(String),
 }
 
-/// The values of a line in the slots of its shape.
 struct SlotValues<'a> {
     text: &'a str,
     slots: &'a Slots,

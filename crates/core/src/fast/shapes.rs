@@ -63,7 +63,6 @@ pub(crate) type Slots = [Slot; SLOTS_MAX];
 /// A value that may differ in other lines of the same shape.
 #[derive(Debug, Clone)]
 pub(crate) struct SlotPlace {
-    /// Its entry on the tape.
     pub(crate) entry: usize,
     /// The digits of a number, or what is between the quotes of a string.
     pub(crate) range: Range<usize>,
@@ -166,7 +165,6 @@ impl Budget {
     }
 }
 
-/// Whether an event is short enough to be learned.
 pub(crate) fn is_short(doc: &Doc<'_>) -> bool {
     doc.entries().len() <= ENTRIES_NOTED && doc.text().len() <= SHAPE_BYTES_MAX
 }

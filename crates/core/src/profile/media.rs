@@ -77,7 +77,6 @@ impl MediaKind {
     }
 }
 
-/// The size of what Base64 means.
 fn decoded_bytes(data: &str) -> u64 {
     let data = data.split_once(";base64,").map_or(data, |(_, data)| data);
     data.trim_end_matches('=').len() as u64 * 3 / 4

@@ -67,7 +67,6 @@ impl LazyRegex {
     }
 }
 
-/// Several patterns, searched together.
 #[derive(Debug, Default)]
 pub(crate) struct PatternSet {
     patterns: Vec<String>,

@@ -50,7 +50,6 @@ pub(super) struct OpenText {
 
 #[derive(Debug, Clone)]
 pub(super) enum OpenPart {
-    /// The start of a secret.
     Start {
         pieces: Vec<TextPart>,
         /// Where it begins in its string, if it is one.
@@ -251,7 +250,6 @@ impl OpenText {
         Continued { covered: 0, is_gone_on: false, open }
     }
 
-    /// Takes more of a secret.
     fn lengthen(
         &mut self,
         piece: TextPart,

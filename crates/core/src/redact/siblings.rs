@@ -23,7 +23,6 @@ pub(super) struct Siblings(Vec<Container>);
 #[derive(Debug, Default)]
 struct Container {
     number: u64,
-    /// Whether a member is the name of a secret.
     names_secret: bool,
     /// A member that is the name of a header.
     header: Option<Vec<u8>>,

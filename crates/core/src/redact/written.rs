@@ -39,7 +39,6 @@ pub(super) struct LineShape {
     pub(super) labels: u64,
 }
 
-/// A container around a value.
 #[derive(Clone)]
 struct OpenContainer {
     place: u64,
@@ -139,7 +138,6 @@ fn is_label(key: &[u8]) -> bool {
     key == b"index" || (key.len() > 2 && ends.iter().any(|end| key.ends_with(end)))
 }
 
-/// The string or number behind a key.
 fn value_behind(line: &[u8], at: usize) -> Range<usize> {
     let is_before = |byte: &u8| is_space(*byte) || *byte == b':';
     let start = at + line[at.min(line.len())..].iter().take_while(|it| is_before(it)).count();

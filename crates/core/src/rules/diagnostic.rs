@@ -104,14 +104,12 @@ impl Diagnostic {
         self
     }
 
-    /// It is about this demand of the user.
     #[must_use]
     pub(crate) fn of_demand(mut self, demand: &str) -> Self {
         self.demand = Some(demand.to_owned());
         self
     }
 
-    /// It is about a line of this text.
     #[must_use]
     pub(crate) fn of_text(mut self, text: Option<String>) -> Self {
         self.detail = text;

@@ -12,7 +12,6 @@ pub(super) enum Next {
     Other,
 }
 
-/// Commands with pipes between them.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     pub(super) commands: Vec<ShellCommand>,

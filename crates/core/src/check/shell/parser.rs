@@ -58,7 +58,6 @@ impl<'t> ShellParser<'t> {
         commands
     }
 
-    /// The commands until the end of the list.
     fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
         if self.depth == DEPTH_MAX {
             return vec![ShellCommand::unread(std::mem::take(&mut self.rest))];

@@ -120,7 +120,6 @@ impl Expected {
         }
     }
 
-    /// Whether it is about what the run may not do.
     fn forbids(&self) -> bool {
         match &self.question {
             Question::Writes(_) => true,

@@ -23,7 +23,6 @@ pub(crate) struct LineCheck<'c> {
     /// Whether an agent writes the stream: then text in it is text of the agent, whatever it looks
     /// like.
     is_of_agent: bool,
-    /// Longest line that is read.
     line_bytes_max: u64,
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
@@ -282,7 +281,6 @@ fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
     diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
 }
 
-/// How long a line may be.
 fn limit_note(bytes: u64) -> String {
     let limit = if bytes > 0 && bytes.is_multiple_of(1 << 20) {
         format!("{} MiB", bytes >> 20)

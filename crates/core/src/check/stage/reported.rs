@@ -4,7 +4,6 @@ use crate::facts::Facts;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::visible;
 
-/// The defects that an event reports.
 pub(crate) fn reported(facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
     let defects = facts.rare.iter().flat_map(|rare| &rare.defects);
     found.extend(defects.map(|defect| {

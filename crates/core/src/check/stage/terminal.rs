@@ -26,7 +26,6 @@ pub(crate) struct TerminalCheck {
     has_failed: bool,
     /// Other errors, in all turns.
     pub(crate) warnings: u64,
-    /// How many turns have ended.
     pub(crate) turns: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,

@@ -6,7 +6,6 @@ use crate::check::unknown::{UnknownKind, UnknownName};
 use crate::limits::{CALL_ID_BYTES_MAX, NAMES_MAX};
 use crate::rules::escape::clipped;
 
-/// A bounded table of names.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownNames {
     /// By what the name is of, and the name.

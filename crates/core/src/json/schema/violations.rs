@@ -185,7 +185,6 @@ impl Collector<'_> {
         }
     }
 
-    /// The pointer to a keyword in the document.
     fn pointer(&self, node: u16, keyword: &Keyword) -> String {
         let place = self.place(node);
         match keyword {

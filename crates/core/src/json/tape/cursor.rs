@@ -116,7 +116,6 @@ impl<'a> Cursor<'a> {
         self.entry().plain
     }
 
-    /// The number of members or items of a container.
     #[inline]
     pub(crate) fn count(self) -> usize {
         self.doc.entries[self.entry().end as usize - 1].start as usize

@@ -48,7 +48,6 @@ impl ToolCalls {
         });
     }
 
-    /// The last listed call with this id.
     pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
         self.rows.iter().rev().find(|row| row.id == id)
     }

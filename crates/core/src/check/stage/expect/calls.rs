@@ -38,7 +38,6 @@ pub(super) struct CallTally {
     pub(super) tried: Tally,
     /// Those of them that come where they are looked for, and print what they are looked for.
     pub(super) met: Tally,
-    /// Those that succeeded, too.
     pub(super) succeeded: Tally,
     /// Whether the last one succeeded, and meets the conditions.
     pub(super) last: Truth,

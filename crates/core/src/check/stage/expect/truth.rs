@@ -27,7 +27,6 @@ impl From<bool> for Truth {
     }
 }
 
-/// How many there are.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     pub(super) sure: u64,

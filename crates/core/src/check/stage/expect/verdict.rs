@@ -37,7 +37,6 @@ impl Context {
     }
 }
 
-/// The answer to a question that an expectation asks.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) truth: Truth,

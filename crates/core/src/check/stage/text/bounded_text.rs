@@ -67,7 +67,6 @@ impl BoundedText {
         self.length > self.kept.len() as u64
     }
 
-    /// Where `other` differs from the text.
     pub(super) fn difference(&self, other: &str) -> Option<Difference> {
         let start = Mark::default();
         let mut comparison = Comparison::new(self, &start);
