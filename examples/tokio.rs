@@ -47,7 +47,7 @@ async fn check(mut output: DuplexStream) -> Result<Verdict> {
 fn print(events: &[Event<'_>]) -> Result<()> {
     for event in events {
         if let EventKind::Defect(it) = &event.kind {
-            writeln!(io::stdout(), "{}[{}]: {}", it.severity, it.rule, it.message)?;
+            writeln!(io::stdout(), "{}[{}]: {}", it.severity.name(), it.rule, it.message)?;
         }
     }
     Ok(())

@@ -4,9 +4,10 @@
 use std::env;
 use std::io::{self, Cursor, Read};
 
+use ndjson_check_core::internals::SECRET_BYTES_MIN;
 use ndjson_check_core::{
     CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
-    SECRET_BYTES_MIN, SecretValue, StreamCheck, StreamStart, StreamSummary, WantedEvents,
+    SecretValue, StreamCheck, StreamStart, StreamSummary, WantedEvents,
 };
 
 use super::args::{RedactArgs, RedactMode};

@@ -67,15 +67,14 @@ pub use facts::{
 pub use limits::LINE_BYTES_MAX;
 pub use profile::detect::ProfileSource;
 pub use profile::{
-    CallKind, CallOutcome, ChangeKind, EndReason, ExitStatus, FileChange, Media, MediaKind,
-    NoticeKind, PlanState, Retryable,
+    CallKind, CallOutcome, ChangeKind, EndReason, ErrorSeverity, ExitStatus, FileChange, Media,
+    MediaKind, NoticeKind, PlanState, Retryable,
 };
 #[doc(inline)]
-pub use redact::{Redactor, SECRET_BYTES_MIN, SecretValue};
+pub use redact::{Redactor, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::escape;
 pub use rules::{Rule, Severity};
-pub use stream::StreamLines;
 
 /// For the program, the tests and the benches; not part of the interface.
 #[doc(hidden)]

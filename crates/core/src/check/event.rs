@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use crate::facts::{Notice, PlanItem, Server, Usage};
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, ErrorSeverity};
 use crate::rules::diagnostic::Diagnostic;
+use crate::rules::{Rule, Severity};
 
 pub use call::{CompletedCall, EventCall};
 pub use result::{Figures, RunResult};
@@ -121,8 +122,8 @@ pub enum EventKind<'a> {
     Notice(Box<Notice>),
     /// The agent reports an error.
     Error {
-        /// `warning`, `failure` (the run may go on) or `fatal`.
-        severity: &'static str,
+        /// How bad it is.
+        severity: ErrorSeverity,
         /// What the agent says.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<Cow<'a, str>>,
@@ -245,9 +246,9 @@ pub struct MessageUsage {
 #[non_exhaustive]
 pub struct Defect<'a> {
     /// The rule.
-    pub rule: &'static str,
-    /// How bad it is: `error` or `warning`.
-    pub severity: &'static str,
+    pub rule: Rule,
+    /// How bad it is, by the options of the check.
+    pub severity: Severity,
     /// What is wrong.
     pub message: Cow<'a, str>,
     /// What to do, or what belongs to it.
@@ -269,8 +270,8 @@ fn is_false(value: &bool) -> bool {
 impl<'a> From<&'a Diagnostic> for Defect<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Self {
         Self {
-            rule: diagnostic.rule.name(),
-            severity: diagnostic.severity.name(),
+            rule: diagnostic.rule,
+            severity: diagnostic.severity,
             message: (&*diagnostic.message).into(),
             note: diagnostic.note.as_deref().map(Into::into),
             related_line: diagnostic.related_line,

@@ -18,7 +18,7 @@ use crate::facts::{
     DetailReader, EventDetails, FactUpdate, Facts, PlanItem, RareFacts, RunFacts, SessionDetail,
     ThinkingUpdate, whole_number,
 };
-use crate::profile::{ErrorSeverity, Profile, RunFact};
+use crate::profile::{Profile, RunFact};
 use crate::stream::Line;
 
 use messages::MessageTable;
@@ -130,11 +130,6 @@ impl RunModel {
         self.calls(calls, emitter);
         let Some(rare) = rare else { return };
         if let Some(severity) = rare.error {
-            let severity = match severity {
-                ErrorSeverity::Failure => "failure",
-                ErrorSeverity::Fatal => "fatal",
-                ErrorSeverity::Warning => "warning",
-            };
             emitter.emit(EventKind::Error { severity, message: error_text(rare).map(Into::into) });
         }
         if rare.run_facts.iter().any(is_figure) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EndReason, Objects, RunOutcome};
 use crate::profile::path::Conditions;
+use crate::rules::names::names;
 
 /// An exit status, as the system reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,9 +55,11 @@ pub(crate) struct ErrorRule {
     pub of: Objects,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// How bad an error is that the agent reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ErrorSeverity {
+#[non_exhaustive]
+pub enum ErrorSeverity {
     /// The run has failed, even if the terminal event reports success.
     Failure,
     /// The run cannot have succeeded; a terminal event that reports success is wrong.
@@ -64,6 +67,12 @@ pub(crate) enum ErrorSeverity {
     /// The run may go on.
     Warning,
 }
+
+names!(ErrorSeverity {
+    Failure "failure"
+    Fatal "fatal"
+    Warning "warning"
+});
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]

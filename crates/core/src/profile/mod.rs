@@ -53,7 +53,8 @@ pub(crate) use details::{
 };
 pub use details::{NoticeKind, PlanState};
 pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
-pub(crate) use exit::{ErrorRule, ErrorSeverity, ExitCodes, StatusMeaning};
+pub use exit::ErrorSeverity;
+pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};
 pub use load::NO_SUCH_PROFILE;
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};

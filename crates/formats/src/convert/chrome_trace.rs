@@ -198,7 +198,7 @@ impl ChromeTrace {
             }
             EventKind::Defect(Defect { rule, severity, message, .. }) => {
                 let args = json!({"severity": severity, "message": message});
-                self.instant("defect", rule, now, &args, out);
+                self.instant("defect", rule.name(), now, &args, out);
             }
             EventKind::End(result) | EventKind::Cut(result) => self.end(result, now, out),
             _ => {}

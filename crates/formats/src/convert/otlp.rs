@@ -230,15 +230,15 @@ impl OtlpSpans {
             EventKind::Error { severity, message } => {
                 let message = clipped(message.as_deref().unwrap_or_default(), MESSAGE_BYTES_MAX);
                 let attributes = [
-                    text("ndjson_check.severity", severity),
+                    text("ndjson_check.severity", severity.name()),
                     text("ndjson_check.message", &message),
                 ];
                 self.note(now, "error", &attributes);
             }
             EventKind::Defect(Defect { rule, severity, message, .. }) => {
                 let attributes = [
-                    text("ndjson_check.rule", rule),
-                    text("ndjson_check.severity", severity),
+                    text("ndjson_check.rule", rule.name()),
+                    text("ndjson_check.severity", severity.name()),
                     text("ndjson_check.message", message),
                 ];
                 self.note(now, "defect", &attributes);
