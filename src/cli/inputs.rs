@@ -165,7 +165,8 @@ fn is_stream_name(path: &Path) -> bool {
 }
 
 fn unread(name: &str, source: io::Error) -> Error {
-    Error::Read { stream: clipped(name, STREAM_NAME_BYTES_MAX).into_owned(), source }
+    let stream = clipped(name, STREAM_NAME_BYTES_MAX).into_owned();
+    Error::Read { stream, source: source.into() }
 }
 
 fn nothing_to_check(origin: &str, message: &str) -> Error {

@@ -53,10 +53,12 @@ impl Write for Shared {
 
 #[test]
 fn events_come_while_the_command_runs() {
+    fn may_move<T: Send + 'static>(_: &T) {}
     let folder = TempDir::new().unwrap();
     let go = folder.path().join("go");
     let does = ["head", "3", GOOD, "wait-for", go.to_str().unwrap(), "tail", "3", GOOD];
     let mut run = agent_that(does).spawn(&checker()).unwrap();
+    may_move(&run);
     let first = run.next().unwrap().unwrap();
     assert!(matches!(first.kind, EventKind::Session(_)), "{first:?}");
     // Only now may the command go on to its end.
@@ -87,6 +89,8 @@ fn a_stream_of_no_agent_has_an_exit_status() {
     let mut run = agent_that(does).spawn(&Checker::builder().build().unwrap()).unwrap();
     assert!(matches!(run.next(), Some(Err(Error::UnknownAgent { .. }))));
     assert_eq!(run.exit_status(), Some(ExitStatus::Code(3)));
+    // The same error comes again.
+    assert!(matches!(run.finish(), Err(Error::UnknownAgent { .. })));
 }
 
 #[test]

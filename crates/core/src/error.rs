@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 /// Why a stream could not be checked: input, schemas, profiles.
 ///
 /// Each variant names its object; the text is a fragment in lower case, as in "failed to …".
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// An input could not be opened or read to its end.
@@ -14,14 +15,14 @@ pub enum Error {
         /// The stream's name: a path, or `-`.
         stream: String,
         /// What the system said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// A command could not be started.
     Start {
         /// The name of the program.
         program: String,
         /// What the system said.
-        source: io::Error,
+        source: Arc<io::Error>,
     },
     /// A schema file could not be read, is not a JSON Schema, or refers to something outside
     /// itself.
@@ -138,7 +139,8 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Read { source, .. } | Self::Start { source, .. } => Some(source),
+            // The text has what the system said, so a chain of causes must not have it again.
+            Self::Read { source, .. } | Self::Start { source, .. } => source.source(),
             _ => None,
         }
     }
@@ -156,7 +158,18 @@ pub fn without_numbers(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_numbers;
+    use std::error::Error as _;
+    use std::io;
+
+    use super::{Error, without_numbers};
+
+    #[test]
+    fn a_chain_of_causes_says_nothing_twice() {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        let error = Error::Read { stream: "a".into(), source: source.into() };
+        assert!(error.to_string().starts_with("failed to read a: "), "{error}");
+        assert!(error.source().is_none());
+    }
 
     #[test]
     fn a_message_has_no_number_of_an_error() {

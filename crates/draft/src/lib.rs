@@ -140,7 +140,8 @@ impl SkippedLines {
                 self.first.get_or_insert((path.to_owned(), line));
             }
         });
-        read.map_err(|source| Error::Read { stream: path.display().to_string(), source })
+        let stream = || path.display().to_string();
+        read.map_err(|source| Error::Read { stream: stream(), source: source.into() })
     }
 
     fn evidence(&self, recordings: usize, events: u64) -> String {

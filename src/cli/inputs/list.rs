@@ -25,7 +25,10 @@ pub(crate) fn names(list: &Path, separator: Separator) -> Result<Vec<PathBuf>, E
     } else {
         File::open(list).and_then(|mut file| file.read_to_end(&mut bytes))
     };
-    let failed = |source| Error::Read { stream: list.to_string_lossy().into_owned(), source };
+    let failed = |source: io::Error| Error::Read {
+        stream: list.to_string_lossy().into_owned(),
+        source: source.into(),
+    };
     read.map_err(failed)?;
     let separator = match separator {
         Separator::Newline => b'\n',

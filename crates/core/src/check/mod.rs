@@ -260,7 +260,9 @@ impl<'c> StreamCheck<'c> {
     /// stream is not checked to its end.
     pub fn unreadable(&mut self, source: io::Error, out: &mut dyn Observer) -> Error {
         let checked = self.settle(out).and_then(|()| self.advance(out));
-        checked.err().unwrap_or_else(|| Error::Read { stream: self.name.clone(), source })
+        checked
+            .err()
+            .unwrap_or_else(|| Error::Read { stream: self.name.clone(), source: source.into() })
     }
 
     /// Reads a source to its end, without a copy, and closes it. The source is read to its end

@@ -166,7 +166,8 @@ impl Command {
         self.inner.stdin(text.0);
         let copy = StderrCopy { out: self.stderr, redactor: None };
         let started = Producer::start(&mut self.inner, false, self.timers, copy, None);
-        let failed = |source| Error::Start { program: self.name.clone(), source };
+        let failed =
+            |source: io::Error| Error::Start { program: self.name.clone(), source: source.into() };
         let (mut producer, source) = started.map_err(failed)?;
         if let Some((mut stdin, text)) = producer.stdin.take().zip(text.1) {
             // A command that does not read must not block us. One that closes it has read enough.
@@ -207,8 +208,8 @@ pub struct AgentRun {
     events: VecDeque<Event<'static>>,
     summary: Option<StreamSummary>,
     findings: Vec<Diagnostic>,
-    /// The error that ended the stream, in words; the iterator returned it.
-    failure: Option<String>,
+    /// The error that ended the stream; the iterator returned it.
+    failure: Option<Error>,
     exit: Option<ProducerExit>,
 }
 
@@ -266,10 +267,11 @@ impl AgentRun {
         for event in self.by_ref() {
             event?;
         }
-        let failure = self.failure.take().unwrap_or_default();
-        let failed =
-            || Error::Read { stream: self.name.clone(), source: io::Error::other(failure) };
-        self.summary.take().ok_or_else(failed)
+        match (self.summary.take(), self.failure.take()) {
+            (Some(summary), _) => Ok(summary),
+            (None, Some(failure)) => Err(failure),
+            (None, None) => unreachable!("a run without an error has a summary"),
+        }
     }
 
     /// Reads what has come, and waits if nothing has; at the end of the stream, for the command.
@@ -278,7 +280,10 @@ impl AgentRun {
         let count = match self.source.read(&mut self.buffer) {
             Ok(count) => count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            Err(source) => return Err(Error::Read { stream: self.name.clone(), source }),
+            Err(error) => {
+                let (stream, source) = (self.name.clone(), error.into());
+                return Err(Error::Read { stream, source });
+            }
         };
         if count > 0 {
             let Some(producer) = &self.producer else { return Ok(()) };
@@ -314,7 +319,7 @@ impl Iterator for AgentRun {
             self.reader.as_ref()?;
             if let Err(error) = self.advance() {
                 self.reader = None;
-                self.failure = Some(error.to_string());
+                self.failure = Some(error.clone());
                 return Some(Err(error));
             }
         }
