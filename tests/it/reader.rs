@@ -1,6 +1,8 @@
 //! The reader: a stream as events, without an observer.
 
-use ndjson_check::{Checker, EventKind, Form, ProducerExit, Reader};
+use ndjson_check::{
+    CallKind, Checker, EventKind, ExitStatus, ExpectedCalls, Form, Limits, ProducerExit, Reader,
+};
 
 use crate::streams::{Case, cases, converted, judge};
 
@@ -70,6 +72,38 @@ fn readers_of_one_checker_are_independent() {
         ended += 1;
     }
     assert!(ended > 30, "{ended}");
+}
+
+/// Goal: what a harness knows of its own process is enough.
+#[test]
+#[cfg(unix)]
+fn the_status_of_a_process_is_an_end() {
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process;
+
+    for (status, expected) in [
+        (0, ExitStatus::Code(0)),
+        (3 << 8, ExitStatus::Code(3)),
+        (9, ExitStatus::Signal(9)),
+        // With a core dump.
+        (11 | 0x80, ExitStatus::Signal(11)),
+    ] {
+        let exit = ProducerExit::from(process::ExitStatus::from_raw(status));
+        assert_eq!(exit, ProducerExit::default().status(expected));
+    }
+}
+
+/// Goal: a limit and an expectation are one expression.
+#[test]
+fn setters_set_the_field_of_their_name() {
+    let limits = Limits::default().cost(0.5).turns(None).calls(3).estimates(true);
+    assert_eq!(
+        (limits.cost, limits.turns, limits.calls, limits.estimates),
+        (Some(0.5), None, Some(3), true)
+    );
+    let calls = ExpectedCalls::default().runs("npm test").at_least(1).after(CallKind::Write);
+    assert_eq!(calls.runs.as_deref(), Some("npm test"));
+    assert_eq!((calls.at_least, calls.after), (Some(1), Some(CallKind::Write)));
 }
 
 /// Goal: a profile and a schema need no file.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
+use super::expectation::setters;
 use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -34,6 +35,22 @@ impl From<ExitStatus> for ProducerExit {
         Self { status: Some(status), ..Self::default() }
     }
 }
+
+impl From<std::process::ExitStatus> for ProducerExit {
+    fn from(status: std::process::ExitStatus) -> Self {
+        ExitStatus::from(status).into()
+    }
+}
+
+setters!(ProducerExit {
+    status: Option<ExitStatus>,
+    stop: Option<StopReason>,
+    was_interrupted: bool,
+    stdout_held_open: bool,
+    had_no_idle_timeout: bool,
+    had_no_call_timeout: bool,
+    stderr: Option<Vec<String>>,
+});
 
 /// Why a producer was stopped, or its stream abandoned.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,37 @@
 
 use crate::profile::CallKind;
 
+/// Declares a method for each field, since other crates cannot write a struct that may get more.
+macro_rules! setters {
+    ($type:ident { $($field:ident: $value:ty,)+ }) => {
+        impl $type {
+            $(
+                #[doc = concat!("Sets `", stringify!($field), "`.")]
+                #[must_use]
+                pub fn $field(mut self, value: impl Into<$value>) -> Self {
+                    self.$field = value.into();
+                    self
+                }
+            )+
+        }
+    };
+    ($type:ident { $($field:ident: $value:ty,)* } texts { $($text:ident)+ }) => {
+        setters!($type { $($field: $value,)* });
+        impl $type {
+            $(
+                #[doc = concat!("Sets `", stringify!($text), "`.")]
+                #[must_use]
+                pub fn $text(mut self, value: impl Into<String>) -> Self {
+                    self.$text = Some(value.into());
+                    self
+                }
+            )+
+        }
+    };
+}
+
+pub(super) use setters;
+
 /// Limits of a run. What is not set has no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
@@ -20,6 +51,15 @@ pub struct Limits {
     /// [`CheckerBuilder::prices`](super::CheckerBuilder::prices) is limited.
     pub estimates: bool,
 }
+
+setters!(Limits {
+    cost: Option<f64>,
+    tokens: Option<u64>,
+    turns: Option<u64>,
+    calls: Option<u64>,
+    failed_calls: Option<u64>,
+    estimates: bool,
+});
 
 /// What is expected of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,3 +129,16 @@ pub struct ExpectedCalls {
     /// Each of them must come after a successful call of this kind with the same path.
     pub requires: Option<CallKind>,
 }
+
+setters!(ExpectedCalls {
+    kind: Option<CallKind>,
+    at_least: Option<u64>,
+    at_most: Option<u64>,
+    last_must_succeed: bool,
+    after: Option<CallKind>,
+    before: Option<CallKind>,
+    requires: Option<CallKind>,
+} texts {
+    name tool matches runs except output_matches output_never output_nothing output_passed
+    output_failed
+});

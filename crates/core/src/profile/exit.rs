@@ -36,6 +36,18 @@ impl ExitStatus {
     }
 }
 
+impl From<std::process::ExitStatus> for ExitStatus {
+    fn from(status: std::process::ExitStatus) -> Self {
+        // A larger code must not become a success.
+        let byte = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+        #[cfg(unix)]
+        if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+            return Self::Signal(byte(signal));
+        }
+        Self::Code(status.code().map_or(u8::MAX, byte))
+    }
+}
+
 impl fmt::Display for ExitStatus {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
