@@ -1,7 +1,11 @@
 //! The reader: a stream as events, without an observer.
 
+use std::collections::HashSet;
+use std::mem;
+
 use ndjson_check::{
-    CallKind, Checker, EventKind, ExitStatus, ExpectedCalls, Form, Limits, ProducerExit, Reader,
+    CallKind, Checker, Event, EventKind, ExitStatus, ExpectedCalls, Form, Limits, ProducerExit,
+    Reader,
 };
 
 use crate::streams::{Case, cases, converted, judge};
@@ -37,6 +41,21 @@ fn a_reader_shows_the_events_of_the_conversion() {
         }
     }
     assert!(read_streams > 600, "{read_streams}");
+}
+
+/// Goal: a harness can keep events as JSON, read them again, and make some for its tests.
+#[test]
+fn an_event_can_be_read_from_its_json() {
+    let mut kinds = HashSet::new();
+    for case in cases() {
+        let Some(events) = read(&case.checker(), &case.bytes(), 4_096) else { continue };
+        for line in events.lines() {
+            let event: Event<'_> = serde_json::from_str(line).unwrap();
+            assert_eq!(serde_json::to_string(&event).unwrap(), line, "{}", case.path.display());
+            kinds.insert(mem::discriminant(&event.kind));
+        }
+    }
+    assert_eq!(kinds.len(), 22);
 }
 
 /// Goal: a program may keep any number of readers, and move them to other threads.

@@ -7,7 +7,7 @@ mod run_events;
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::facts::{Notice, PlanItem, Server, Usage};
 use crate::profile::{CallOutcome, ErrorSeverity};
@@ -22,8 +22,9 @@ pub use run_events::RunEvents;
 const FORMAT: &str = "ndjson-check/1";
 
 /// One thing that happened. As JSON it is a line of `--to events`, which
-/// `src/profile/builtin/events/schema.json` describes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// `src/profile/builtin/events/schema.json` describes, and it can be read from one: what such a line
+/// does not have gets its default.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Event<'a> {
     /// What happened.
@@ -35,7 +36,7 @@ pub struct Event<'a> {
 }
 
 /// When something happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct EventTime {
     /// The line of the stream, from 1; none for what only the end of the stream shows.
@@ -47,7 +48,7 @@ pub struct EventTime {
 }
 
 /// What can happen in a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind<'a> {
@@ -74,7 +75,7 @@ pub enum EventKind<'a> {
         /// The number of the segment.
         segment: u64,
         /// Whether the next event has its final version, as a whole.
-        #[serde(rename = "replaced", skip_serializing_if = "is_false")]
+        #[serde(rename = "replaced", default, skip_serializing_if = "is_false")]
         is_replaced: bool,
     },
     /// The text of the answer, which the agent repeats at the end.
@@ -155,11 +156,11 @@ impl<'a> EventKind<'a> {
 }
 
 /// The start of a stream.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Session {
     /// The version of this vocabulary.
-    pub format: &'static str,
+    pub format: Cow<'static, str>,
     /// The profile by which the stream is read.
     pub profile: String,
     /// What is known of the session.
@@ -169,13 +170,13 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(profile: String, session: SessionFacts) -> Self {
-        Self { format: FORMAT, profile, session }
+        Self { format: FORMAT.into(), profile, session }
     }
 }
 
 /// What is known of the session. An observer that wants no details gets the id, the directory and
 /// the model only.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct SessionFacts {
     /// Its id.
@@ -202,7 +203,7 @@ pub struct SessionFacts {
 }
 
 /// A complete segment of the assistant's text.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct TextSegment<'a> {
     /// Its number, from 1.
@@ -221,7 +222,7 @@ pub struct TextSegment<'a> {
 }
 
 /// What one message of the model used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct MessageUsage {
     /// The agent's id of the message.
@@ -242,7 +243,7 @@ pub struct MessageUsage {
 }
 
 /// A defect of the stream.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Defect<'a> {
     /// The rule.

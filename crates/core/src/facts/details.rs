@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::thinking::{ThinkingBlock, ThinkingUpdates, thinking};
 use super::{Facts, Thought, UsageUpdate, message_usage, time_ms, whole_number};
@@ -45,7 +45,7 @@ pub(crate) enum SessionDetail {
 }
 
 /// A server with tools, such as one of the Model Context Protocol.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Server {
     /// Its name.
@@ -59,7 +59,7 @@ pub struct Server {
 }
 
 /// One of the things that the agent wants to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct PlanItem {
     /// What it is.
@@ -69,7 +69,7 @@ pub struct PlanItem {
 }
 
 /// What a reader of a log wants to see, such as a retry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Notice {
     /// What it is about.
@@ -83,7 +83,7 @@ pub struct Notice {
 }
 
 /// What a notice says in values of their own.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct NoticeValues {
     /// Of a retry: the number of the attempt.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use super::time::{milliseconds, rfc_3339, whole_number};
 use crate::json::JsonRef;
@@ -59,6 +61,17 @@ impl Serialize for RetryAfter {
             Self::Seconds(seconds) => out.serialize_u64(*seconds),
             Self::At(time) => out.serialize_str(&rfc_3339(*time)),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for RetryAfter {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let after = match &value {
+            Value::String(text) => Self::named(text),
+            value => value.as_u64().map(Self::Seconds),
+        };
+        after.ok_or_else(|| D::Error::custom(format!("{value} is no time of a retry")))
     }
 }
 

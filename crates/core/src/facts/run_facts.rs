@@ -81,7 +81,7 @@ pub struct RunFacts {
 }
 
 /// How many tool calls ran a command.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CommandCounts {
     /// Calls that ended.

@@ -22,7 +22,7 @@ pub enum ChangeKind {
 }
 
 /// A file that a call changed. What the agent does not say is absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct FileChange {
     /// Its path; relative to the directory of the session if the file is in it.

@@ -67,7 +67,7 @@ pub(crate) struct PlanRule {
 }
 
 /// How far a thing to do is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PlanState {

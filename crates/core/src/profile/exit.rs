@@ -10,7 +10,7 @@ use crate::profile::path::Conditions;
 use crate::rules::names::names;
 
 /// An exit status, as the system reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub enum ExitStatus {
     /// The process exited with this code.

@@ -8,7 +8,7 @@ use crate::profile::path::{Conditions, FirstOf, Scope};
 use crate::rules::escape::clipped;
 
 /// Binary content. What the agent does not say is absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Media {
     /// What it is, by its media type.
@@ -22,7 +22,7 @@ pub struct Media {
 }
 
 /// What binary content is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MediaKind {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::check::CallUpdate;
@@ -13,7 +13,7 @@ use crate::profile::path::{Path, Scope};
 use crate::profile::{CallKind, CallOutcome, CallRules, FileChange, Media, Profile};
 
 /// A tool call, as far as this event and those before it show it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct EventCall<'a> {
     /// Its number in the stream, from 1.
@@ -40,7 +40,7 @@ pub struct EventCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Cow<'a, str>>,
     /// The files that it writes or deletes.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub files: Cow<'a, [String]>,
     /// What the tool was asked to do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct EventCall<'a> {
 }
 
 /// A tool call that has ended.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct CompletedCall<'a> {
     /// The call.
@@ -81,10 +81,10 @@ pub struct CompletedCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<Cow<'a, str>>,
     /// What it changed in files, if the agent says it.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub changes: Vec<FileChange>,
     /// The images and other binary content in its result; at most 1,000.
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pub media: Vec<Media>,
     /// How long it took in milliseconds: from its start to its end, or as the agent says.
     #[serde(skip_serializing_if = "Option::is_none")]

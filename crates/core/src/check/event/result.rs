@@ -1,6 +1,6 @@
 //! What an agent reports in numbers, and how a run ended.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::check::{Outcome, StreamSummary, Verdict};
@@ -8,7 +8,7 @@ use crate::facts::{CommandCounts, RetryAfter, RunFacts, Usage};
 use crate::profile::{EndReason, ExitStatus, Retryable};
 
 /// What an agent reports in numbers, and its model. What it does not report is absent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Figures {
     /// The model.
@@ -41,7 +41,7 @@ impl Figures {
 }
 
 /// How the run, or its stream, ended, and all that is known of it then.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct RunResult {
     /// How the run ended.
@@ -79,7 +79,7 @@ pub struct RunResult {
     #[serde(flatten)]
     pub exit_status: Option<ExitStatus>,
     /// The end of the standard error of a run that did not succeed.
-    #[serde(rename = "stderr_tail", skip_serializing_if = "<[_]>::is_empty")]
+    #[serde(rename = "stderr_tail", default, skip_serializing_if = "<[_]>::is_empty")]
     pub stderr: Vec<String>,
     /// Defects that are errors.
     pub errors: u64,
