@@ -4,6 +4,7 @@
 
 use std::io::{self, Write as _};
 
+use ndjson_check::escape::visible;
 use ndjson_check::{Checker, Event, EventKind, ProducerExit, Reader, TextSegment};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -11,7 +12,10 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
     for row in follow(&files)? {
-        let Row { name, agent, model, calls, text, outcome } = row;
+        // The model writes the text: it must not control the terminal.
+        let [name, agent, model, text] =
+            [&row.name, &row.agent, &row.model, &row.text].map(|it| visible(it));
+        let Row { calls, outcome, .. } = &row;
         writeln!(io::stdout(), "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")?;
     }
     Ok(())

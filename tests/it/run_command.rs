@@ -127,14 +127,18 @@ fn the_environment_the_directory_and_the_input_are_those_of_the_caller() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("here"), "").unwrap();
     let long = "x".repeat(200_000);
-    let does = ["count-stdin", "variable", "KEY", "variable", "PATH", "wait-for", "here"];
-    let command = agent_that(does)
-        .current_dir(folder.path())
-        .env("KEY", "v")
-        .env_remove("PATH")
-        .timeout(HANGS);
-    let summary = run(command.stdin(Stdin::Text(long.clone())));
-    assert_eq!(summary.stderr, ["200000 bytes", "KEY is Some(\"v\")", "PATH is None"]);
+    let does = ["count-stdin", "variable", "KEY", "variable", "PATH", "wait-for"];
+    let command = |change: fn(Command) -> Command| {
+        let command = agent_that(does).arg("here").current_dir(folder.path()).timeout(HANGS);
+        change(command).stdin(Stdin::Text(long.clone()))
+    };
+    for command in [
+        command(|command| command.env("KEY", "v").env_remove("PATH")),
+        command(|command| command.env_clear().envs([("KEY", "v")])),
+    ] {
+        let summary = run(command);
+        assert_eq!(summary.stderr, ["200000 bytes", "KEY is Some(\"v\")", "PATH is None"]);
+    }
     // A command that reads nothing blocks nobody.
     run(agent_that(["emit", GOOD]).stdin(Stdin::Text(long)));
 }

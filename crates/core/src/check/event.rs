@@ -135,7 +135,7 @@ pub enum EventKind<'a> {
     Usage(Box<Figures>),
     /// The stream does not keep its contract.
     Defect(Defect<'a>),
-    /// The run is over.
+    /// The run is over. Comes last; if a stream may have several sessions, at the end of each.
     End(Box<RunResult>),
     /// The stream is over, and the run was not.
     Cut(Box<RunResult>),

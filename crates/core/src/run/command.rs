@@ -71,6 +71,13 @@ impl Command {
         }
     }
 
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.inner.arg(arg);
+        self
+    }
+
     /// Adds arguments.
     #[must_use]
     pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
@@ -82,6 +89,23 @@ impl Command {
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.inner.env(key, value);
+        self
+    }
+
+    /// Sets variables of the environment.
+    #[must_use]
+    pub fn envs(
+        mut self,
+        variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> Self {
+        self.inner.envs(variables);
+        self
+    }
+
+    /// Removes all variables of the environment.
+    #[must_use]
+    pub fn env_clear(mut self) -> Self {
+        self.inner.env_clear();
         self
     }
 
