@@ -59,9 +59,10 @@ fn known_findings_are_accepted_and_new_ones_are_not() {
     let report = stdout(&output);
     assert_eq!(code(&output), 0, "{report}{}", text(&output.stderr));
     assert!(
-        report.contains("0.ndjson  succeeded · Cursor CLI · ") && report.contains(" · 2 known · ")
+        report.contains("0.ndjson  succeeded · Cursor CLI · ")
+            && report.contains(" · 2 in the baseline · ")
     );
-    assert!(report.ends_with("2 streams: 2 passed · 3 known\n"), "{report}");
+    assert!(report.ends_with("2 streams: 2 passed · 3 in the baseline\n"), "{report}");
     assert!(!report.contains("error["), "{report}");
 
     let path = folder.path().join("runs/0.ndjson");
@@ -131,9 +132,11 @@ fn findings_beyond_the_limit_are_counted() {
     run_in(folder.path(), &flags(&WRITE));
     let counts: Vec<u64> = entries(&folder).iter().map(|it| it.2).collect();
     assert_eq!(counts, [20, 100]);
-    for (lines, expected, shown) in
-        [(120, 0, "120 known"), (130, 1, "the stream is broken: 10 errors"), (110, 1, "110 known")]
-    {
+    for (lines, expected, shown) in [
+        (120, 0, "120 in the baseline"),
+        (130, 1, "the stream is broken: 10 errors"),
+        (110, 1, "110 in the baseline"),
+    ] {
         write(lines).unwrap();
         let output = run_in(folder.path(), &flags(&READ));
         assert_eq!(code(&output), expected, "{lines}: {}", stdout(&output));
