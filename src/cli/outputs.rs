@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write};
 use std::mem;
 
-use ndjson_check_core::internals::StreamLines;
+use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
     CheckedEvent, Diagnostic, Error, Event, NoRetry, Note, Observer, Severity, StreamStart,
     StreamSummary, WantedEvents,

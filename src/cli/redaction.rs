@@ -4,7 +4,6 @@
 use std::env;
 use std::io::{self, Cursor, Read};
 
-use ndjson_check_core::internals::SECRET_BYTES_MIN;
 use ndjson_check_core::{
     CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
     SecretValue, StreamCheck, StreamStart, StreamSummary, WantedEvents,
@@ -68,7 +67,8 @@ fn value(name: &str) -> Result<SecretValue, CliError> {
     }
     let value = env::var_os(name).ok_or_else(|| refused("the variable is not set"))?;
     let value = value.to_str().ok_or_else(|| refused("the value is not valid UTF-8"))?;
-    let short = || refused(&format!("the value has fewer than {SECRET_BYTES_MIN} bytes"));
+    let min = SecretValue::BYTES_MIN;
+    let short = || refused(&format!("the value has fewer than {min} bytes"));
     SecretValue::new(name, value).ok_or_else(short)
 }
 

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
-use ndjson_check_core::internals::StreamLines;
+use ndjson_check_core::StreamLines;
 
 use super::error::CliError;
 use super::inputs::STDIN;

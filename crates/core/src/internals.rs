@@ -19,9 +19,7 @@ pub use crate::limits::{FILE_BYTES_MAX, PIPE_BUFFER_BYTES, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::path::Path as JsonPath;
 pub use crate::profile::{DEFAULT, LANGUAGE, NO_SUCH_PROFILE};
-pub use crate::redact::SECRET_BYTES_MIN;
 pub use crate::rules::suggest::nearest;
-pub use crate::stream::StreamLines;
 
 /// What the program needs to run a command, or to watch a stream.
 #[cfg(feature = "run")]

@@ -75,6 +75,7 @@ pub use redact::{Redactor, SecretValue};
 pub use rules::diagnostic::{Diagnostic, SchemaLocation};
 pub use rules::escape;
 pub use rules::{Rule, Severity};
+pub use stream::StreamLines;
 
 /// For the program, the tests and the benches; not part of the interface.
 #[doc(hidden)]

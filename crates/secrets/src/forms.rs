@@ -9,13 +9,13 @@ pub struct SecretValue {
     value: String,
 }
 
-/// Shortest value that is looked for, in bytes. A shorter one would be found everywhere.
-pub const SECRET_BYTES_MIN: usize = 8;
-
 impl SecretValue {
-    /// A value to replace by its name; none if it is shorter than [`SECRET_BYTES_MIN`].
+    /// Shortest value that is looked for, in bytes. A shorter one would be found everywhere.
+    pub const BYTES_MIN: usize = 8;
+
+    /// A value to replace by its name; none if it is shorter than [`SecretValue::BYTES_MIN`].
     pub fn new(name: &str, value: &str) -> Option<Self> {
-        let is_long = value.len() >= SECRET_BYTES_MIN;
+        let is_long = value.len() >= Self::BYTES_MIN;
         is_long.then(|| Self { name: name.to_owned(), value: value.to_owned() })
     }
 
@@ -78,7 +78,7 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
     }
     forms.sort();
     forms.dedup();
-    forms.retain(|form| form.len() >= SECRET_BYTES_MIN);
+    forms.retain(|form| form.len() >= SecretValue::BYTES_MIN);
     forms
 }
 

@@ -69,7 +69,7 @@ mod values;
 mod vendors;
 
 pub use finder::{CONTEXT_BYTES, Found, Search, SecretFinder, Tail, is_header};
-pub use forms::{SECRET_BYTES_MIN, SecretValue};
+pub use forms::SecretValue;
 pub use names::is_secret_name;
 pub use pem::PRIVATE_KEY_BYTES_MAX;
 pub use randomness::looks_random;

@@ -19,7 +19,7 @@ mod written;
 use std::sync::Arc;
 
 use ndjson_check_secrets::SecretFinder;
-pub use ndjson_check_secrets::{SECRET_BYTES_MIN, SecretValue};
+pub use ndjson_check_secrets::SecretValue;
 
 use content::ContentStream;
 use held::{HeldLines, TextPart};
