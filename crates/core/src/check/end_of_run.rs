@@ -9,7 +9,28 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 /// What is known about the producer of a stream when the stream has ended. The default knows
-/// nothing.
+/// nothing. It is made from the status of a process, also of one that `tokio::process` started:
+///
+/// ```no_run
+/// use std::io::Read as _;
+/// use std::process::{Command, Stdio};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut reader = ndjson_check_core::Checker::builder().build()?.reader("the run");
+/// let mut agent = Command::new("agent").arg("--print").stdout(Stdio::piped()).spawn()?;
+/// let mut stream = agent.stdout.take().ok_or("it is piped")?;
+/// let mut buffer = [0; 4096];
+/// loop {
+///     match stream.read(&mut buffer)? {
+///         0 => break,
+///         count => drop(reader.feed(&buffer[..count])?),
+///     }
+/// }
+/// let end = reader.finish(&agent.wait()?.into())?;
+/// assert!(end.summary.passed());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]

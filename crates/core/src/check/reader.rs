@@ -86,29 +86,7 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
-    /// The end of the stream, and what is known about its producer, such as the status of its
-    /// process; that of `tokio::process` has the same type:
-    ///
-    /// ```no_run
-    /// use std::io::Read as _;
-    /// use std::process::{Command, Stdio};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut reader = ndjson_check_core::Checker::builder().build()?.reader("the run");
-    /// let mut agent = Command::new("agent").arg("--print").stdout(Stdio::piped()).spawn()?;
-    /// let mut stream = agent.stdout.take().ok_or("it is piped")?;
-    /// let mut buffer = [0; 4096];
-    /// loop {
-    ///     match stream.read(&mut buffer)? {
-    ///         0 => break,
-    ///         count => drop(reader.feed(&buffer[..count])?),
-    ///     }
-    /// }
-    /// let end = reader.finish(&agent.wait()?.into())?;
-    /// assert!(end.summary.passed());
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// The end of the stream, and what is known about its producer.
     ///
     /// # Errors
     ///

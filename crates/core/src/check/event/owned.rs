@@ -63,7 +63,10 @@ owned!(CompletedCall {
 
 /// The variants: first those that borrow, then those that do not, then those with members.
 macro_rules! owned_kinds {
-    ($($borrowed:ident)+; $($plain:ident)+; $($kind:ident { $($text:ident)*; $($same:ident)* })+) => {
+    (
+        $($borrowed:ident)+; $($plain:ident)+;
+        $($kind:ident { $($text:ident)*; $($same:ident)* })+
+    ) => {
         impl Owned for EventKind<'_> {
             type Static = EventKind<'static>;
 
