@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::streams::{files, root};
 
-/// The rooms of the core in the order of the table in docs/architecture.md: each may use those
-/// before it. The files at the top come before all rooms, or after them.
+/// The rooms of the core, with the files at the top. Each may use those before it.
 const FLOORS: [&str; 12] = [
     "limits",
     "error",
@@ -25,8 +24,7 @@ const FLOORS: [&str; 12] = [
     "internals",
 ];
 
-/// Path with the crate as its first folder (`core/check/run.rs`; the program is `cli`), and text
-/// without the unit tests at its end.
+/// Path with the crate as its first folder (the program is `cli`), and text without unit tests.
 pub(crate) fn sources() -> Vec<(String, String)> {
     let mut sources = Vec::new();
     for (folder, name) in [
@@ -205,11 +203,7 @@ fn crates_stay_in_their_rooms() {
         ),
         ("sha2", &["core/check/mod", "formats/digits", "formats/report/html"]),
         ("self_cell", &["core/check/reader"]),
-        // Outside of `run` it is the type of an exit status only.
-        (
-            "std::process",
-            &["main", "cli/", "core/run", "core/profile/exit", "core/check/end_of_run"],
-        ),
+        ("std::process", &["main", "cli/", "core/run", "core/profile/exit", "core/check/end"]),
         ("simdutf8", &["core/stream/"]),
         ("smallvec", &["core/facts/", "core/profile/path", "core/check/", "core/redact/written"]),
         ("strsim", &["core/rules/suggest"]),

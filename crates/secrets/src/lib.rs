@@ -23,8 +23,8 @@
 //! # Text in pieces
 //!
 //! A text may be cut inside a secret. The search then says where the secret may begin
-//! ([`Search::tail`]), or that the last one may be longer ([`Found::may_go_on`]). Keep the text from
-//! there, and [`CONTEXT_BYTES`] before it, and search it again with the next piece behind it.
+//! ([`Search::tail`]), or that the last one may be longer ([`Found::may_go_on`]). Keep the text
+//! from there, and [`CONTEXT_BYTES`] before it, and search it again with the next piece behind it.
 //!
 //! ```
 //! # use ndjson_check_secrets::SecretFinder;
@@ -36,8 +36,8 @@
 //!
 //! # Values that you know
 //!
-//! A [`SecretValue`] is a secret without a format, such as the value of a variable. It is also found
-//! as JSON writes it in a string, in a URL, and in base64.
+//! A [`SecretValue`] is a secret without a format, such as the value of a variable. It is also
+//! found as JSON writes it in a string, in a URL, and in base64.
 //!
 //! ```
 //! # use ndjson_check_secrets::{SecretFinder, SecretValue};

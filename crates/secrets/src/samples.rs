@@ -12,8 +12,8 @@ pub struct Sample {
     pub before: String,
     /// What must not survive.
     pub secret: String,
-    /// Where in the secret the fixed part of its format begins: 0, or behind the characters in front
-    /// of a mark inside it.
+    /// Where in the secret the fixed part of its format begins: 0, or behind the characters in
+    /// front of a mark inside it.
     pub mark_at: usize,
     /// The length of the fixed part that the secret begins with, which is public.
     pub prefix_bytes: usize,

@@ -22,8 +22,8 @@ pub use run_events::RunEvents;
 const FORMAT: &str = "ndjson-check/1";
 
 /// One thing that happened. As JSON it is a line of `--to events`, which
-/// `src/profile/builtin/events/schema.json` describes, and it can be read from one: what such a line
-/// does not have gets its default.
+/// `src/profile/builtin/events/schema.json` describes, and it can be read from one: what such a
+/// line does not have gets its default.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[non_exhaustive]
 pub struct Event<'a> {
