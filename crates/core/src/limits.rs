@@ -105,20 +105,11 @@ pub(crate) const IDLE_TIMES_MAX: usize = 100;
 /// Longest duration that an agent can say, in milliseconds: every reader of JSON reads it exactly.
 pub(crate) const DURATION_MS_MAX: f64 = 9_007_199_254_740_991.0;
 
-/// Slowest calls, and longest silences, that a report lists.
-pub(crate) const LONGEST_MAX: usize = 10;
-
-/// Open calls that a message names; the others are counted.
-pub(crate) const CALLS_NAMED_MAX: usize = 5;
-
 /// Longest answer that is kept as a value, in bytes of JSON; a longer one is not kept.
 pub(crate) const STRUCTURED_BYTES_MAX: usize = 64 * 1024;
 
 /// Longest answer that is kept until the end of the run, in bytes.
 pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// Longest detail (path, command) of an action line, in characters.
-pub(crate) const ACTION_DETAIL_CHARS_MAX: usize = 200;
 
 /// Longest line of a command's standard error in a report, in bytes.
 pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
@@ -147,9 +138,6 @@ pub(crate) const SESSION_LIST_MAX: usize = 1_000;
 /// Longest message of a diagnostic, in bytes.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 2_048;
 
-/// Longest name (tag, tool, call id, property) inside a message, in characters.
-pub(crate) const NAME_CHARS_MAX: usize = 60;
-
 /// Work in the background that is followed; more is not reported as lost.
 pub(crate) const BACKGROUND_MAX: usize = 1_000;
 
@@ -158,12 +146,6 @@ pub(crate) const EVENT_IDS_MAX: usize = 20_000;
 
 /// Changed files in the report of one stream.
 pub(crate) const FILES_MAX: usize = 1_000;
-
-/// What the list of calls shows of the purpose of a call, in bytes.
-pub(crate) const ROW_DETAIL_BYTES_MAX: usize = 200;
-
-/// What a finding shows of a line that is no event, in bytes.
-pub(crate) const LINE_START_BYTES_MAX: usize = 120;
 
 /// What is kept of the detail of an open call, in bytes, for its completion.
 pub(crate) const ACTION_DETAIL_BYTES_MAX: usize = 1_024;

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 
 use wide::u8x16;
 
-use crate::limits::NAME_CHARS_MAX;
+/// Longest name (tag, tool, call id, property) inside a message, in characters.
+const NAME_CHARS_MAX: usize = 60;
 
 /// Whether this character could mislead a terminal or its reader.
 pub fn misleads(character: char) -> bool {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::CallTable;
+use super::calls::{CALLS_NAMED_MAX, CallTable};
 use crate::facts::{BoundedId, Facts};
-use crate::limits::{BACKGROUND_MAX, CALLS_NAMED_MAX};
+use crate::limits::BACKGROUND_MAX;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;

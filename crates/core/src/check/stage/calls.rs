@@ -37,6 +37,12 @@ use interruptions::RejectedCall;
 use known_call::{EndedCall, OpenCall};
 use untracked::UntrackedCalls;
 
+/// Open calls that a message names; the others are counted.
+pub(super) const CALLS_NAMED_MAX: usize = 5;
+
+/// What the list of calls shows of the purpose of a call, in bytes.
+pub(super) const ROW_DETAIL_BYTES_MAX: usize = 200;
+
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s, to which
 /// the [`ActionTable`] adds what the calls do.
 #[derive(Debug)]

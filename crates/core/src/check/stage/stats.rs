@@ -8,12 +8,16 @@ use std::sync::Arc;
 use crate::check::stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
 use crate::check::{CompletedCall, Event, EventCall, EventKind};
 use crate::facts::Facts;
-use crate::limits::{
-    ACTION_DETAIL_CHARS_MAX, DURATIONS_MAX, IDLE_TIMES_MAX, LONGEST_MAX, NAMES_MAX,
-};
+use crate::limits::{DURATIONS_MAX, IDLE_TIMES_MAX, NAMES_MAX};
 use crate::profile::CallOutcome;
 
 use sub_agents::SubAgents;
+
+/// Slowest calls, and longest silences, that a report lists.
+const LONGEST_MAX: usize = 10;
+
+/// Longest detail (path, command) of a call in a list, in characters.
+const DETAIL_CHARS_MAX: usize = 200;
 
 #[derive(Debug, Default)]
 pub(crate) struct StatsCollector {
@@ -219,7 +223,7 @@ impl StatsCollector {
         counts.longest_ms = counts.longest_ms.max(Some(duration_ms));
         durations.extend(has_room.then_some(duration_ms));
         let detail = call.detail.as_deref();
-        let detail = detail.map(|it| it.chars().take(ACTION_DETAIL_CHARS_MAX).collect());
+        let detail = detail.map(|it| it.chars().take(DETAIL_CHARS_MAX).collect());
         let slow = SlowCall {
             duration_ms,
             id: call.id.to_string(),

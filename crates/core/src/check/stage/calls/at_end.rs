@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::call_name::named;
-use super::{CallCounts, CallTable, OpenCall, ToolCall};
+use super::{CALLS_NAMED_MAX, CallCounts, CallTable, OpenCall, ROW_DETAIL_BYTES_MAX, ToolCall};
 use crate::check::end_of_run::duration;
 use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::BoundedId;
-use crate::limits::{CALL_ROWS_MAX, CALLS_NAMED_MAX, ROW_DETAIL_BYTES_MAX};
+use crate::limits::CALL_ROWS_MAX;
 use crate::profile::OpenAtEnd;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;

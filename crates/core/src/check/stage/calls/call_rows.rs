@@ -1,7 +1,7 @@
 //! The rows of the call table: as many as there is room for, and no good one for a bad one.
 
-use super::ToolCall;
-use crate::limits::{CALL_ROWS_MAX, ROW_DETAIL_BYTES_MAX};
+use super::{ROW_DETAIL_BYTES_MAX, ToolCall};
+use crate::limits::CALL_ROWS_MAX;
 use crate::profile::CallOutcome;
 use crate::rules::escape::clipped;
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::DETAIL_CHARS_MAX;
 use crate::check::stats::SubAgentStats;
 use crate::check::{EventCall, EventKind, MessageUsage};
-use crate::limits::{ACTION_DETAIL_CHARS_MAX, NAMES_MAX};
+use crate::limits::NAMES_MAX;
 use crate::profile::CallKind;
 
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ impl SubAgents {
             let stats = SubAgentStats {
                 id: call.id.to_string(),
                 tool: call.tool.as_deref().map(str::to_owned),
-                detail: detail.map(|it| it.chars().take(ACTION_DETAIL_CHARS_MAX).collect()),
+                detail: detail.map(|it| it.chars().take(DETAIL_CHARS_MAX).collect()),
                 started_line: line,
                 ..SubAgentStats::default()
             };
