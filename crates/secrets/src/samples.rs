@@ -12,7 +12,7 @@ pub struct Sample {
     pub before: String,
     /// What must not survive.
     pub secret: String,
-    /// Where in the secret the fixed part of its format begins: 0, or behind the characters in
+    /// Where in the secret the fixed part of its format begins: at 0, or behind the characters in
     /// front of a mark inside it.
     pub mark_at: usize,
     /// The length of the fixed part that the secret begins with, which is public.
