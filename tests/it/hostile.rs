@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::io::Read as _;
 use std::process::{Command, Output, Stdio};
 
 use crate::streams::{PROGRAM, root, text};
@@ -112,8 +113,10 @@ fn long_streams_are_converted_in_little_memory() {
 }
 
 /// Goal: memory does not grow with the streams that `merge` joins.
-/// Method: reports that together are larger than the memory that it may use.
+/// Method: reports that together are larger than the memory that it may use. When the first half of
+/// the joined report is written, all has been read.
 #[test]
+#[expect(clippy::print_stdout, reason = "the harness keeps it, unless it is asked for")]
 fn many_streams_are_merged_in_little_memory() {
     let folder = tempfile::tempdir().unwrap();
     let row = format!(
@@ -129,11 +132,20 @@ fn many_streams_are_merged_in_little_memory() {
         let rows = numbered(&row.replace('#', &format!("{name}-#")), 9_000);
         fs::write(folder.path().join(name), rows + &summary).unwrap();
     }
-    let command = format!("ulimit -v {}; exec {PROGRAM} merge one two three > all", 90 * 1024);
+    let command = format!("ulimit -v {}; exec {PROGRAM} merge one two three", 90 * 1024);
     let mut shell = Command::new("bash");
-    let output = shell.args(["-c", &command]).current_dir(folder.path()).output().unwrap();
+    shell.args(["-c", &command]).current_dir(folder.path());
+    let mut merge = shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut merged, mut out) = (Vec::new(), merge.stdout.take().unwrap());
+    out.by_ref().take(54 << 20).read_to_end(&mut merged).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", merge.id())).unwrap();
+    out.read_to_end(&mut merged).unwrap();
+    let output = merge.wait_with_output().unwrap();
     assert_eq!((text(&output.stderr).as_str(), output.status.code()), ("", Some(0)));
-    let merged = fs::read_to_string(folder.path().join("all")).unwrap();
+    let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().strip_suffix(" kB").unwrap().parse().unwrap();
+    println!("figure: merge.memory {}", peak * 1024 / 1_000_000);
+    let merged = text(&merged);
     let (last, streams) = (merged.lines().last().unwrap(), merged.lines().count() - 1);
     assert!(streams == 27_000 && last.contains("\"streams\":27000,"), "{streams}: {last}");
 }

@@ -8,6 +8,7 @@ mod model;
 #[expect(dead_code, reason = "others use more of it")]
 #[path = "../mutation/mod.rs"]
 mod mutation;
+mod page;
 #[expect(dead_code, reason = "others use more of it")]
 #[path = "../support/mod.rs"]
 mod support;

@@ -21,6 +21,11 @@ pub use crate::profile::path::Path as JsonPath;
 pub use crate::profile::{DEFAULT, LANGUAGE, NO_SUCH_PROFILE};
 pub use crate::rules::suggest::nearest;
 
+/// What the fuzz targets call.
+#[cfg(fuzzing)]
+#[path = "../../../fuzz/in_core.rs"]
+pub mod in_core;
+
 /// What the program needs to run a command, or to watch a stream.
 #[cfg(feature = "run")]
 pub mod run {

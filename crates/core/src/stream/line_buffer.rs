@@ -6,8 +6,8 @@ use super::array::{ArraySplitter, is_array};
 use super::line::{Block, Ending, Line, Position};
 
 /// Bytes of one read: large enough that the cost of system calls does not matter, small enough for
-/// the cache. Miri is slow.
-const READ_BYTES: usize = if cfg!(miri) { 256 } else { 128 * 1024 };
+/// the cache. Miri is slow, and a fuzzer's inputs are short.
+const READ_BYTES: usize = if cfg!(any(miri, fuzzing)) { 256 } else { 128 * 1024 };
 
 /// Bytes of a read until one is full: a short stream touches little memory.
 const FIRST_READ_BYTES: usize = READ_BYTES / 8;
