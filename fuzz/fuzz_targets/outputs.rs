@@ -2,9 +2,16 @@
 
 #![no_main]
 
+#[path = "../../tests/support/page_tags.rs"]
+mod page_tags;
+
 use libfuzzer_sys::fuzz_target;
 use ndjson_check::{Checker, Converter, Form, JsonReport, Output, RunTotals, Written};
-use ndjson_check_formats::report::{Annotations, HumanReport, Junit, Markdown, Sarif};
+use ndjson_check_formats::report::{
+    Annotations, Html, HumanReport, Junit, Markdown, PageFolder, Sarif,
+};
+use page_tags::{is_ours, tags};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
 
 thread_local! {
@@ -42,6 +49,43 @@ fn lines_are_json(text: &str) {
     }
 }
 
+/// A page has our tags and attributes only.
+fn is_our_page(page: &str) {
+    for (name, attributes) in tags(page) {
+        assert!(is_ours(&name), "<{name}>");
+        for (key, value) in attributes {
+            let is_code = key.starts_with("on") || key == "src" || key == "style";
+            let is_link = key == "href" && value.trim_start().starts_with("javascript");
+            assert!(!is_code && !is_link, "<{name} {key}={value:?}>");
+        }
+    }
+}
+
+/// All markup of a comment is ours: its mark, and links to the pages of rules.
+fn is_our_comment(markdown: &str) {
+    let mut html = 0;
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        match event {
+            Event::Html(_) | Event::InlineHtml(_) => html += 1,
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                assert!(dest_url.contains("/crates/core/src/rules/"), "{dest_url}");
+            }
+            Event::Start(Tag::Image { dest_url, .. }) => panic!("{dest_url}"),
+            _ => {}
+        }
+    }
+    assert_eq!(html, 1, "{markdown}");
+}
+
+fn html() -> Html {
+    Html::new(PageFolder {
+        folder: "pages".to_owned(),
+        index: "index.html".to_owned(),
+        write: Box::new(|_, _| Ok(())),
+        remove_others: Box::new(|_| Ok(())),
+    })
+}
+
 fuzz_target!(|data: &[u8]| {
     let [profile, stream @ ..] = data else { return };
     CHECKERS.with(|checkers| {
@@ -53,6 +97,10 @@ fuzz_target!(|data: &[u8]| {
         let markdown = written(checker, stream, Markdown::comment());
         is_plain(&markdown);
         assert!(markdown.len() < 65_536 && !markdown.contains("<script"));
+        is_our_comment(&markdown);
+        let page = written(checker, stream, html());
+        is_plain(&page);
+        is_our_page(&page);
         let sarif = Sarif::new(Box::new(|name| Some(name.to_owned())), Box::new(str::to_owned));
         lines_are_json(&written(checker, stream, sarif).replace('\n', " "));
         let annotations = written(checker, stream, Annotations::new(Box::new(|_| None)));

@@ -1,23 +1,17 @@
 //! The HTML report: what is in its pages, and what a browser makes of them.
 
+#[path = "../../support/page_tags.rs"]
+mod page_tags;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use page_tags::{is_ours, tags};
+
 use super::{NASTY, nasty_folder, nasty_stream};
 use crate::streams::{files, is_absent, program, root, run_on, text};
-
-/// All elements of our pages. A text of a stream makes none.
-const ELEMENTS: &str = "\
-    a aside b blockquote body button circle code dd defs del details div dl dt em footer form g \
-    h1 h2 h3 head header hr html i input ins kbd label li line linearGradient main meta ol option \
-    output p path pattern pre rect s script section select small span stop strong style \
-    summary svg table tbody td text th thead time title tr ul wbr !DOCTYPE";
-
-fn is_ours(element: &str) -> bool {
-    ELEMENTS.split(' ').any(|it| it == element)
-}
 
 /// Writes the report of these arguments; returns its file and the pages beside it.
 pub(super) fn report(folder: &Path, arguments: &[&str]) -> (PathBuf, Vec<PathBuf>) {
@@ -28,39 +22,6 @@ pub(super) fn report(folder: &Path, arguments: &[&str]) -> (PathBuf, Vec<PathBuf
     assert!(output.status.code() != Some(101) && file.exists(), "{}", text(&output.stderr));
     let pages = folder.join("report.pages");
     (file, if pages.exists() { files(&pages, "html") } else { Vec::new() })
-}
-
-/// The start tags of a page: their names, and their attributes with values.
-fn tags(page: &str) -> Vec<(String, Vec<(String, String)>)> {
-    let mut tags = Vec::new();
-    let mut rest = page;
-    while let Some(start) = rest.find('<') {
-        rest = &rest[start + 1..];
-        // In what follows a quoted value, `>` may be part of the next one.
-        let (mut end, mut is_quoted) = (0, false);
-        for (at, character) in rest.char_indices() {
-            is_quoted ^= character == '"';
-            if character == '>' && !is_quoted {
-                end = at;
-                break;
-            }
-        }
-        let tag = &rest[..end];
-        rest = &rest[end + 1..];
-        if tag.starts_with('/') {
-            continue;
-        }
-        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        let attributes = attributes.split_terminator("\" ").filter_map(|it| {
-            let (key, value) = it.split_once("=\"")?;
-            Some((key.to_owned(), value.trim_end_matches('"').to_owned()))
-        });
-        tags.push((name.to_owned(), attributes.collect()));
-        if let Some(end) = ["style", "script"].contains(&name).then(|| format!("</{name}>")) {
-            rest = rest.split_once(&end).unwrap().1;
-        }
-    }
-    tags
 }
 
 /// Fails unless a page is only what our templates can make, and each of its links leads somewhere.
