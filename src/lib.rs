@@ -48,7 +48,6 @@ pub use ndjson_check_formats::{
 /// interface.
 #[doc(hidden)]
 pub mod internals {
-    pub use ndjson_check_core::escape::misleads;
     pub use ndjson_check_core::internals::{
         LANGUAGE, profile_names, profile_text, satisfies, without_numbers,
     };

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::streams::{program, run_on, text};
+use crate::streams::{misleads, program, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
@@ -242,10 +242,7 @@ fn control_characters_of_the_stream_are_shown_not_sent() {
         let output = run_on(&["--strict", "--report", format], stream.as_bytes());
         let report = text(&output.stdout);
         assert!(report.contains("duplicate-key") && report.contains("unknown-event"), "{report}");
-        let raw: Vec<char> = report
-            .chars()
-            .filter(|&it| it != '\n' && ndjson_check::internals::misleads(it))
-            .collect();
+        let raw: Vec<char> = report.chars().filter(|&it| it != '\n' && misleads(it)).collect();
         assert_eq!(raw, [], "{report}");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use ndjson_check::internals::{REPORT_SCHEMA, misleads, satisfies};
+use ndjson_check::internals::{REPORT_SCHEMA, satisfies};
 use serde_json::Value;
 
-use crate::streams::{cases, program, text};
+use crate::streams::{cases, misleads, program, text};
 
 const TOOLS: &str = "fixtures/agents/gemini/tools.ndjson";
 const FAILED: &str = "fixtures/agents/gemini/failed-tools.ndjson";

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use ndjson_check::internals::{REPORT_SCHEMA, misleads, satisfies};
+use ndjson_check::internals::{REPORT_SCHEMA, satisfies};
 use ndjson_check::{Checker, UnknownKind};
 use serde_json::{Value, json};
 
-use crate::streams::{program, root, text};
+use crate::streams::{misleads, program, root, text};
 
 /// Runs the subcommand; returns what it prints, and its exit code.
 fn drift(arguments: &[&str]) -> (String, String, Option<i32>) {

@@ -2,11 +2,10 @@
 
 use std::process::Stdio;
 
-use ndjson_check::internals::misleads;
 use serde_json::Value;
 
 use crate::convert::FORMS;
-use crate::streams::{program, run_on, text};
+use crate::streams::{misleads, program, run_on, text};
 
 /// Streams in which every text is made of what hurts.
 fn nasty_streams(rounds: u64) -> impl Iterator<Item = Vec<u8>> {

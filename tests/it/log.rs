@@ -3,12 +3,11 @@
 use std::fs;
 use std::process::Stdio;
 
-use ndjson_check::internals::misleads;
 use ndjson_check::{Checker, Converter, Form, ProducerExit, Written};
 use serde_json::{Value, json};
 
 use crate::language::{checker, engines, stream};
-use crate::streams::{cases, converted, program, root, run_on, text};
+use crate::streams::{cases, converted, misleads, program, root, run_on, text};
 
 /// A stream as a log with everything that a log can show.
 pub(crate) fn logged(bytes: &[u8], checker: &mut Checker, to: Form) -> String {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use ndjson_check::internals::{REPORT_SCHEMA, misleads, satisfies};
+use ndjson_check::internals::{REPORT_SCHEMA, satisfies};
 use ndjson_check::{Checker, CheckerBuilder, RunStats, StreamSummary, Verdict};
 use serde_json::{Value, json};
 
-use crate::streams::{cases, files, program, root, run_on, text};
+use crate::streams::{cases, files, misleads, program, root, run_on, text};
 
 fn checked(builder: CheckerBuilder, stream: &[u8]) -> StreamSummary {
     builder.stats(true).build().unwrap().check("-", stream, &mut ()).unwrap()

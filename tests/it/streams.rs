@@ -12,6 +12,20 @@ pub(crate) use crate::support::{
     Case, PROGRAM, cases, check, checker, files, judge, program, root, run_on, shared, text,
 };
 
+/// Whether a terminal, or its reader, may be misled by a character. The program has a function of
+/// its own for this: a mistake in it must not be a mistake of the tests, too.
+pub(crate) fn misleads(character: char) -> bool {
+    const ONE_BY_ONE: &str = "\u{ad}\u{61c}\u{180e}\u{feff}\u{fff9}\u{fffa}\u{fffb}";
+    const RANGES: [(char, char); 4] = [
+        ('\u{200b}', '\u{200f}'),
+        ('\u{2028}', '\u{202e}'),
+        ('\u{2060}', '\u{206f}'),
+        ('\u{e0000}', '\u{e007f}'),
+    ];
+    let is_in = |(first, last): &(char, char)| (*first..=*last).contains(&character);
+    character.is_control() || ONE_BY_ONE.contains(character) || RANGES.iter().any(is_in)
+}
+
 impl Case {
     /// The name of the folder: an agent, a rule or a profile.
     pub(crate) fn folder(&self) -> &str {

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use ndjson_check::internals::{misleads, satisfies};
+use ndjson_check::internals::satisfies;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{nasty_folder, stdout};
-use crate::streams::{program, root, text};
+use crate::streams::{misleads, program, root, text};
 
 /// A folder with copies of these fixtures, in `runs`.
 fn runs(fixtures: &[&str]) -> TempDir {

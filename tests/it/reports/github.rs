@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Stdio;
 
-use ndjson_check::internals::misleads;
-
 use super::{in_workflow, nasty_folder, nasty_stream, stdout};
-use crate::streams::{PROGRAM, program, root, run_on, text};
+use crate::streams::{PROGRAM, misleads, program, root, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";

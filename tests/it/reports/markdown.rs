@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use ndjson_check::internals::misleads;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::{NASTY, in_workflow, nasty_folder, nasty_stream, stdout};
-use crate::streams::{program, root, run_on};
+use crate::streams::{misleads, program, root, run_on};
 
 const PAGES: &str = "https://github.com/ndjson-check/ndjson-check/blob/HEAD/crates/core/src/rules/";
 

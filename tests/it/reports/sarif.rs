@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ndjson_check::internals::misleads;
 use serde_json::Value;
 
 use super::{in_workflow, nasty_folder, stdout};
-use crate::streams::{program, root, run_on, shared};
+use crate::streams::{misleads, program, root, run_on, shared};
 
 /// The report as JSON. Fails unless it satisfies the schema.
 fn valid(report: &str) -> Value {
