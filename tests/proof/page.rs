@@ -37,9 +37,8 @@ fn between<'t>(text: &'t str, start: &'t str, end: &'t str) -> impl Iterator<Ite
 fn each_figure_of_the_page_is_printed() {
     let page = read("docs/how-it-is-tested.md");
     let (printed, _) = sources("tests");
-    let names: BTreeSet<&str> = between(&page, "<!--", "-->")
-        .filter(|it| !["/", "damage", "fuzz"].contains(it))
-        .collect();
+    let names: BTreeSet<&str> =
+        between(&page, "<!--", "-->").filter(|it| !["/", "damage", "fuzz"].contains(it)).collect();
     assert!(names.len() > 6, "{names:?}");
     for name in names {
         assert!(printed.contains(&format!("figure: {name} ")), "{name} is printed by no test");
