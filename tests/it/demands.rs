@@ -383,7 +383,7 @@ fn a_wrong_expectation_is_refused() {
     for (expectation, message) in [
         (Expectation::AnswerMatches("(".to_owned()), "not a regular expression: unclosed group"),
         (Expectation::AnswerSatisfies("{".to_owned()), "EOF while parsing"),
-        (Expectation::AnswerSatisfies("{\"type\":5}".to_owned()), "anyOf"),
+        (Expectation::AnswerSatisfies("{\"type\":5}".to_owned()), "`5` is not valid at /type"),
         (Expectation::WritesNever(vec!["[".to_owned()]), "`[` is not a glob"),
         (Expectation::WritesNever(vec!["./src/**".to_owned()]), "`./src/**` matches no path"),
         (Expectation::WritesNever(vec!["../x".to_owned()]), "`../x` matches no path"),

@@ -95,6 +95,24 @@ const OPTIONS: [&str; 13] = [
 const WRONG_ESCAPE: &str = "missing escaped value";
 const UNQUOTED: &str = "string values must be quoted";
 
+/// A message about a value of the wrong type in the words of TOML.
+fn typed(message: &str) -> String {
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    let found = match found {
+        "invalid type: map" => "invalid type: table",
+        "invalid type: sequence" => "invalid type: array",
+        _ => found,
+    };
+    let expected = match expected {
+        "a map" => "a table",
+        "a sequence" => "an array",
+        _ => expected,
+    };
+    format!("{found}, expected {expected}")
+}
+
 /// The parser's message in the words of TOML; for an unknown name, with the known name that is most
 /// similar.
 fn plain(message: &str) -> String {
@@ -109,17 +127,19 @@ fn plain(message: &str) -> String {
     let what = match message.split('`').next() {
         Some("unknown field ") => "key",
         Some("unknown variant ") => "value",
-        _ => return message.replace("type: map", "type: table").replace("a sequence", "an array"),
+        _ => return typed(message),
     };
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().unwrap_or_default();
     let known: Vec<&str> = names.collect();
     let option = unknown.replace('_', "-");
-    let hint = match nearest(unknown, known.iter().copied()) {
+    let limit = option.strip_prefix("max-").filter(|limit| known.contains(limit));
+    let hint = match limit.or_else(|| nearest(unknown, known.iter().copied())) {
         _ if what == "key" && OPTIONS.contains(&&*option) => {
             format!("`--{option}` is an option of the command line only")
         }
         Some(near) => format!("a similar one is `{near}`"),
+        None if known.len() == 1 => format!("the only one is `{}`", known[0]),
         None => format!("known are {}", known.join(", ")),
     };
     format!("unknown {what} `{unknown}`; {hint}")

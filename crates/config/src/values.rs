@@ -10,6 +10,9 @@ use ndjson_check_core::{
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+/// What a whole number is that does not fit.
+const TOO_LARGE: &str = "a number that is too large";
+
 /// A whole number that is at least `MIN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -55,6 +58,10 @@ impl<const MIN: u64> Visitor<'_> for CountVisitor<MIN> {
         let count = u64::try_from(number).ok().and_then(Count::new);
         count.ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
     }
+
+    fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Count<MIN>, E> {
+        Err(E::invalid_value(Unexpected::Other(TOO_LARGE), &self))
+    }
 }
 
 /// An amount in US dollars, above 0.
@@ -99,6 +106,10 @@ impl Visitor<'_> for CostVisitor {
     #[expect(clippy::cast_precision_loss, reason = "no price has 17 digits")]
     fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Cost, E> {
         Cost::new(number as f64).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+    }
+
+    fn visit_i128<E: serde::de::Error>(self, _: i128) -> Result<Cost, E> {
+        Err(E::invalid_value(Unexpected::Other(TOO_LARGE), &self))
     }
 }
 
@@ -161,12 +172,37 @@ impl From<RuleName> for Rule {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     Error,
     Warning,
     Off,
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_str(LevelVisitor)
+    }
+}
+
+struct LevelVisitor;
+
+impl Visitor<'_> for LevelVisitor {
+    type Value = Level;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(r#""error", "warning" or "off""#)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, level: &str) -> Result<Level, E> {
+        match level {
+            "error" => Ok(Level::Error),
+            "warning" => Ok(Level::Warning),
+            "off" => Ok(Level::Off),
+            _ => Err(E::unknown_variant(level, &["error", "warning", "off"])),
+        }
+    }
 }
 
 impl From<Option<Severity>> for Level {

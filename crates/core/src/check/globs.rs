@@ -43,8 +43,7 @@ impl Globs {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
             if matches_nothing(glob) {
-                let glob = shown(glob);
-                return Err(format!("{glob} matches no path: write it as `src/**` or `**/*.lock`"));
+                return Err(format!("{} matches no path: {}", shown(glob), advice(glob)));
             }
             let mut glob_builder = GlobBuilder::new(glob);
             glob_builder.literal_separator(true).case_insensitive(in_any_case);
@@ -69,6 +68,26 @@ fn matches_nothing(glob: &str) -> bool {
     let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
     let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
     glob != glob.trim() || glob.starts_with('!') || parts.into_iter().any(is_impossible)
+}
+
+/// What to write for a glob that matches nothing.
+fn advice(glob: &str) -> String {
+    let glob = glob.trim();
+    let parts = || glob.split('/');
+    if glob.starts_with('!') {
+        return "`!` does not negate a glob".to_owned();
+    }
+    if parts().any(|part| part == ".." || part == "~") {
+        return "outside the agent's directory, write an absolute path".to_owned();
+    }
+    let names: Vec<&str> = parts().filter(|part| !["", "."].contains(part)).collect();
+    if names.is_empty() {
+        return "write `**` for all files".to_owned();
+    }
+    let root = if glob.starts_with('/') { "/" } else { "" };
+    let is_directory = parts().next_back().is_some_and(|part| ["", "."].contains(&part));
+    let below = if is_directory { "/**" } else { "" };
+    format!("write it as {}", shown(&format!("{root}{}{below}", names.join("/"))))
 }
 
 /// A glob for a name.

@@ -9,7 +9,7 @@ use jsonschema::{
 };
 use serde_json::{Value, json};
 
-use super::{Document, Schema, Violation, not_allowed, wording};
+use super::{Document, Schema, Violation, not_allowed, shown, wording};
 use crate::error::Error;
 use crate::limits::PATTERN_STEPS_MAX;
 
@@ -141,8 +141,14 @@ fn rejected(error: &ValidationError<'_>) -> String {
             format!("the reference {pointer} leads nowhere")
         }
         ValidationErrorKind::Referencing(_) => "external references are not supported".to_owned(),
-        _ => {
-            let wording = wording(&error.masked().to_string());
+        kind => {
+            let value = error.instance().to_string();
+            let wording = match kind {
+                // A schema is no secret.
+                ValidationErrorKind::AnyOf { .. } => format!("{} is not valid", shown(&value)),
+                _ => error.masked().to_string(),
+            };
+            let wording = self::wording(&wording);
             match error.instance_path().as_str() {
                 "" => wording,
                 pointer => format!("{wording} at {pointer}"),
