@@ -152,8 +152,7 @@ fn broken_reports_are_named() {
         (format!("{good}{last}\n"), "line 4: it comes after the last line of a report"),
         (
             "{\"type\":\"assistant\"}\n".to_owned(),
-            "line 1: not a line of a json report: unknown \
-          variant `assistant`, expected one of `diagnostic`, `stream`, `summary`",
+            "line 1: this is not a json report: `merge` reads what `--report json` writes",
         ),
         ("{\"type\":\"stream\",\"report_version\":1}\n".to_owned(), "line 1: it has no path"),
         (

@@ -163,8 +163,13 @@ fn on_one_line(text: String) -> String {
 }
 
 fn read_line(text: &str) -> Result<ReportLine, String> {
-    let line: ReportLine = serde_json::from_str(text)
-        .map_err(|error| format!("not a line of a json report: {}", without_place(&error)))?;
+    let line: ReportLine = serde_json::from_str(text).map_err(|error| {
+        if text.contains("\"report_version\"") {
+            format!("not a line of a json report: {}", without_place(&error))
+        } else {
+            "this is not a json report: `merge` reads what `--report json` writes".to_owned()
+        }
+    })?;
     if line.report_version == REPORT_VERSION {
         Ok(line)
     } else {
