@@ -1,5 +1,6 @@
 //! The syntax of the command line. `setup` and `commands` interpret it.
 
+mod duration;
 mod generated;
 mod help;
 mod log;
@@ -20,13 +21,14 @@ use ndjson_check_core::LINE_BYTES_MAX;
 use ndjson_check_core::Rule;
 use ndjson_check_core::internals::REPEATED_CALLS;
 
+use duration::{duration, duration_or_none};
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
-use values::{
-    CallTimeout, count, duration, duration_or_none, exit_status, jobs, repeats, reports_apart,
-};
+use values::{CallTimeout, count, exit_status, jobs, repeats, reports_apart};
 
-pub(crate) use generated::{completions, manual_page, meant_order, meant_word, names_subcommand};
+pub(crate) use generated::{
+    completions, in_shell, manual_page, meant_order, meant_subcommand, meant_word, names_subcommand,
+};
 pub(crate) use help::{one_line, painted, usage};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};

@@ -36,6 +36,8 @@ pub(super) struct Attempt {
     pub(super) ended_alone: Rc<Cell<bool>>,
     /// Whether it exceeded a limit, or did what an expectation forbids.
     broke_demand: bool,
+    /// How many attempts have begun, if more than one.
+    begun: Rc<Cell<u64>>,
     /// How long to wait for the next attempt, if there is one.
     pub(super) next: Option<Duration>,
     pub(super) reason: Option<EndReason>,
@@ -48,13 +50,19 @@ impl Attempt {
             number: 1,
             ended_alone: Rc::default(),
             broke_demand: false,
+            begun: Rc::default(),
             next: None,
             reason: None,
         }
     }
 
     pub(super) fn following(&self) -> Self {
-        Self { number: self.number + 1, ..Self::first(&self.args) }
+        let begun = Rc::clone(&self.begun);
+        Self { number: self.number + 1, begun, ..Self::first(&self.args) }
+    }
+
+    pub(super) fn begin(&self) {
+        self.begun.set(self.number);
     }
 
     /// How many attempts there may be.
@@ -81,6 +89,16 @@ impl Attempt {
         match pattern.to_str() {
             Some(name) => name.replace(PLACE, &self.number.to_string()).into(),
             None => pattern.to_owned(),
+        }
+    }
+
+    /// Where the copies of the attempts are that have begun.
+    pub(super) fn recordings(&self, pattern: &Path) -> String {
+        let copy = |number| Self { number, ..self.clone() }.copy(pattern).display().to_string();
+        match self.begun.get() {
+            0 | 1 => format!("its recording: {}", copy(1)),
+            2 => format!("recordings of its attempts: {} and {}", copy(1), copy(2)),
+            last => format!("recordings of its attempts: {} to {}", copy(1), copy(last)),
         }
     }
 

@@ -6,7 +6,7 @@ use ndjson_check_core::Error;
 use ndjson_check_formats::compare::{Outline, RunComparison};
 
 use super::args::{CompareFormat, DiffArgs};
-use super::drift::StreamReader;
+use super::drift::{StreamReader, no_event};
 use super::error::CliError;
 use super::inputs::inputs;
 use super::{exit, print};
@@ -40,7 +40,7 @@ fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> 
     source.read(&input, true, |read| outline = Some(read));
     let (origin, outline): (String, Outline) = outline.ok_or_else(one)??;
     if outline.events() == 0 {
-        let message = "it has no event".to_owned();
+        let message = no_event(&input);
         return Err(Error::NothingToCheck { origin, message }.into());
     }
     Ok(outline)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ndjson_check_core::{Checker, Error, Observer, ProducerExit, StreamSummary, WantedEvents};
 use ndjson_check_formats::report::DriftReport;
 
-use super::args::{CompareFormat, DriftArgs, RedactArgs};
+use super::args::{CompareFormat, DriftArgs, RedactArgs, in_shell};
 use super::check_stream::{StreamJob, check_stream};
 use super::config;
 use super::error::CliError;
@@ -103,15 +103,27 @@ impl Observer for Summary {
     }
 }
 
+/// Why a recording is of no use, and the command that says more.
+pub(super) fn no_event(input: &Input) -> String {
+    match input {
+        Input::Stdin => "it has no event".to_owned(),
+        Input::Path(path) => {
+            let name = in_shell(&path.to_string_lossy()).into_owned();
+            format!("it has no event; `ndjson-check {name}` says why")
+        }
+    }
+}
+
 /// What the profiles do not know of these recordings. What cannot be read is reported.
 fn collected(files: &[PathBuf], source: &mut StreamReader) -> DriftReport {
     let mut report = DriftReport::default();
     let streams = if files.is_empty() { Vec::new() } else { inputs(files.to_vec()) };
     let mut problems = Vec::new();
     for input in streams {
+        let why = input.as_ref().map_or_else(|_| String::new(), no_event);
         let mut collect = |read: Result<(String, Summary), Error>| match read {
             Ok((_, Summary(Some(summary)))) if summary.events > 0 => report.add(&summary),
-            Ok((name, _)) => problems.push(format!("{name}: it has no event")),
+            Ok((name, _)) => problems.push(format!("{name}: {why}")),
             Err(error) => problems.push(CliError::from(error).to_string()),
         };
         match input {

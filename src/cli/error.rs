@@ -129,6 +129,12 @@ fn with_stdin(error: &Error) -> String {
     of_stdin.unwrap_or(text)
 }
 
+/// Commands that only a shell has.
+const BUILTINS: [&str; 12] = [
+    ".", "alias", "cd", "eval", "exec", "exit", "export", "set", "source", "trap", "ulimit",
+    "unset",
+];
+
 /// Signs that a shell reads, and no program.
 const SHELL_SIGNS: [char; 5] = ['|', ';', '&', '<', '>'];
 
@@ -141,6 +147,8 @@ fn start_hint(program: &str, error: &io::Error) -> &'static str {
         "; options of ndjson-check go before `--`"
     } else if program.contains(SHELL_SIGNS) && !path.exists() {
         "; a shell runs such a line: `-- sh -c 'LINE'`"
+    } else if BUILTINS.contains(&program) {
+        "; it is a command of the shell: `-- bash -c 'LINE'`"
     } else if is_missing && program.contains('=') && !program.contains(char::is_whitespace) {
         "; to set a variable, put `env` before it"
     } else if program.contains(char::is_whitespace) && !path.exists() {
@@ -148,6 +156,8 @@ fn start_hint(program: &str, error: &io::Error) -> &'static str {
     } else if cfg!(unix) && error.raw_os_error() == Some(NOT_A_PROGRAM) {
         "; to check a recording, leave out `--`; \
          to run a script, put its interpreter before it, such as `sh`"
+    } else if path.is_dir() && program.contains(['/', '\\']) {
+        "; it is a directory"
     } else if !path.is_file() {
         ""
     } else if is_missing {

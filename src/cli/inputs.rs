@@ -2,8 +2,10 @@
 
 pub(crate) mod contents;
 pub(crate) mod list;
+mod look_alikes;
 mod tar_links;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -68,34 +70,52 @@ fn shown(path: &Path) -> String {
     if cfg!(windows) && !is_whole { name.replace('\\', "/") } else { name.into_owned() }
 }
 
+/// The streams behind some arguments.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    /// What cannot be listed is an error in the place of its stream, so that the others are
+    /// checked.
+    pub(crate) inputs: Vec<Result<Input, Error>>,
+    /// Files in directories that have another extension, and may be recordings all the same.
+    others: Vec<PathBuf>,
+}
+
+/// Lists the streams behind the arguments, in their order; see [`listed`].
+pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
+    listed(arguments).inputs
+}
+
 /// Lists the streams behind the arguments, in their order; a directory means the `*.ndjson` and
 /// `*.jsonl` files below it, compressed or not, sorted by name. No argument means standard input.
-///
-/// What cannot be listed is an error in the place of its stream, so that the others are checked.
-pub(crate) fn inputs(arguments: Vec<PathBuf>) -> Vec<Result<Input, Error>> {
+pub(crate) fn listed(arguments: Vec<PathBuf>) -> Listed {
+    let mut listed = Listed::default();
+    let inputs = &mut listed.inputs;
     if arguments.is_empty() {
-        return vec![Ok(Input::Stdin)];
+        inputs.push(Ok(Input::Stdin));
     }
-    let mut inputs = Vec::new();
     for argument in arguments {
         if argument.as_os_str() == STDIN {
             let is_second = inputs.iter().any(|input| matches!(input, Ok(Input::Stdin)));
             let error = || nothing_to_check(STDIN, "it is named twice");
             inputs.push(if is_second { Err(error()) } else { Ok(Input::Stdin) });
         } else if argument.is_dir() {
-            walk(&argument, &mut inputs);
+            walk(&argument, inputs, &mut listed.others);
         } else {
             inputs.push(Ok(Input::Path(argument)));
         }
     }
-    inputs
+    listed
 }
 
-fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>) {
+fn walk(directory: &Path, inputs: &mut Vec<Result<Input, Error>>, others: &mut Vec<PathBuf>) {
     let before = inputs.len();
     for entry in entries(directory) {
         match entry {
-            Ok(entry) => inputs.extend(stream_of(entry)),
+            Ok(entry) => match stream_of(entry, directory) {
+                ListedEntry::Stream(input) => inputs.push(input),
+                ListedEntry::Other(path) => others.push(path),
+                ListedEntry::Nothing => {}
+            },
             Err(error) => {
                 let path = error.path().unwrap_or(directory).to_owned();
                 // Without the words of the library, which name the path once more.
@@ -131,33 +151,56 @@ fn entries(directory: &Path) -> Vec<walkdir::Result<walkdir::DirEntry>> {
     entries
 }
 
+/// What an entry of a directory is.
+enum ListedEntry {
+    Stream(Result<Input, Error>),
+    Other(PathBuf),
+    Nothing,
+}
+
 /// The stream in an entry of a directory. An entry that could hide one is an error.
-fn stream_of(entry: walkdir::DirEntry) -> Option<Result<Input, Error>> {
+fn stream_of(entry: walkdir::DirEntry, directory: &Path) -> ListedEntry {
     // The first entry is the directory itself, perhaps a link.
     if entry.depth() == 0 || entry.file_type().is_dir() {
-        return None;
+        return ListedEntry::Nothing;
     }
-    let is_stream = is_stream_name(entry.path());
-    let input = Input::Path(entry.into_path());
-    let Input::Path(path) = &input else { return None };
-    let refused = |reason: &str| Some(Err(input.failed(io::Error::other(reason))));
+    let path = entry.into_path();
+    let input = Input::Path(path.clone());
+    let refused = |reason: &str| ListedEntry::Stream(Err(input.failed(io::Error::other(reason))));
     match path.metadata() {
-        // It could lead back here, or to files that are checked already.
+        // It could lead back here.
+        Ok(target) if target.is_dir() && is_below(&path, directory) => ListedEntry::Nothing,
         Ok(target) if target.is_dir() => {
             refused("a link to a directory, which is not followed; name it as an argument")
         }
-        _ if !is_stream => None,
-        Ok(target) if target.is_file() => Some(Ok(input)),
+        target if !is_stream_name(&path) => {
+            let is_file = target.is_ok_and(|target| target.is_file());
+            if is_file && look_alikes::may_be(&path) {
+                ListedEntry::Other(path)
+            } else {
+                ListedEntry::Nothing
+            }
+        }
+        Ok(target) if target.is_file() => ListedEntry::Stream(Ok(input)),
         // A named pipe without a writer would block everything behind it.
         Ok(_) => refused("not a regular file"),
-        Err(error) => Some(Err(input.failed(error))),
+        Err(error) => ListedEntry::Stream(Err(input.failed(error))),
     }
 }
 
+/// Whether a link leads into the directory, of which all files are checked already.
+fn is_below(link: &Path, directory: &Path) -> bool {
+    let paths = (link.canonicalize(), directory.canonicalize());
+    matches!(&paths, (Ok(target), Ok(directory)) if target.starts_with(directory))
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let is_one = |found: &OsStr| extensions.iter().any(|it| found.eq_ignore_ascii_case(it));
+    path.extension().is_some_and(is_one)
+}
+
 fn is_stream_name(path: &Path) -> bool {
-    let has = |path: &Path, extensions: [&str; 2]| {
-        path.extension().is_some_and(|extension| extensions.iter().any(|it| extension == *it))
-    };
+    let has = |path: &Path, extensions: [&str; 2]| has_extension(path, &extensions);
     let is_archived = |path: &Path| {
         has(path, ARCHIVES) && path.file_stem().is_some_and(|stem| has(stem.as_ref(), EXTENSIONS))
     };

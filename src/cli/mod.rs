@@ -44,11 +44,11 @@ use ndjson_check_core::{
 };
 use ndjson_check_formats::report::push_wrapped;
 
-use args::{Cli, Invocation, SessionCount};
+use args::{Cli, Invocation};
 use batch::InputOptions;
 use error::CliError;
 use exit::Exit;
-use inputs::Input;
+use inputs::{Input, Listed};
 use outputs::Outputs;
 use progress::Progress;
 use redaction::Redaction;
@@ -83,7 +83,8 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
         // Such as `-- $COMMAND` with an empty variable: this must not wait for standard input.
         return Err(CliError::usage("expected a command after `--`"));
     }
-    if let Some(hint) = args::meant_word(arguments) {
+    let hint = args::meant_word(arguments).or_else(|| args::meant_subcommand(arguments));
+    if let Some(hint) = hint {
         return Err(CliError::usage(hint));
     }
     match Invocation::parse(arguments) {
@@ -117,24 +118,24 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
         let _ = writeln!(io::stderr(), "{}\n\nFor all options: ndjson-check --help", args::usage());
         return Ok(exit::NOT_CHECKED.into());
     }
-    let inputs = if runs { Vec::new() } else { setup::streams(cli)? };
-    setup::consistent(cli, &inputs)?;
+    let streams = if runs { Listed::default() } else { setup::streams(cli)? };
+    let inputs = &streams.inputs;
+    setup::consistent(cli, inputs)?;
     // Leaked on purpose: to drop compiled schemas right before the exit only costs time.
     let mut checker = ManuallyDrop::new(setup::checker(cli, &config)?);
     let settings = [config.files(), checker.profile_files().to_vec()].concat();
-    same_file::refuse(cli, &settings, &inputs)?;
+    same_file::refuse(cli, &settings, inputs)?;
     attempts::refuse(cli)?;
     // Before the outputs: they empty files.
     let baseline = baseline::of(cli)?;
-    let progress = Progress::of(cli, config.limits(), &inputs);
-    // So that Ctrl-C removes the status line.
-    let shows_status = progress.is_shown() && cli.sessions == SessionCount::One;
+    let progress = Progress::of(cli, config.limits(), inputs);
     let mut outputs = Outputs::open(cli, &config.demands(), progress, redaction, baseline)?;
-    // So that a report file is completed in spite of a signal.
-    let leaves_files =
+    // So that a signal that ends a pipe leaves a whole report, and no status line.
+    let writes_file =
         cli.write_baseline.is_some() || cli.report.iter().any(|report| report.file.is_some());
-    let is_stdin = matches!(inputs[..], [Ok(Input::Stdin)]);
-    if runs || cli.is_timed() || is_stdin && (leaves_files || shows_status) {
+    let arrives =
+        matches!(inputs[..], [Ok(Input::Stdin)]) && (writes_file || !stdio::stdin_is_file());
+    if runs || cli.is_timed() || arrives {
         return Ok(run_command::check_producer(cli, &mut checker, &mut outputs));
     }
     let exit = cli.exit_status.map(|code| ProducerExit::from(ExitStatus::Code(code)));
@@ -143,7 +144,13 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
         only_one_for: setup::needs_one_stream(cli),
         jobs: cli.jobs,
     };
-    Ok(batch::check_inputs(inputs, &mut checker, &options, &mut outputs).into())
+    if reports::has_human(cli)
+        && let Some(note) = streams.note()
+    {
+        let note = outputs.redaction.as_ref().map_or(note.clone(), |it| it.of_name(&note));
+        print_stderr(&format!("ndjson-check: note: {note}"));
+    }
+    Ok(batch::check_inputs(streams.inputs, &mut checker, &options, &mut outputs).into())
 }
 
 /// Returns the exit code.

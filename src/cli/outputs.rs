@@ -19,7 +19,7 @@ use super::attempts::Attempt;
 use super::error::CliError;
 use super::progress::Progress;
 use super::redaction::Redaction;
-use super::reports::{self, OpenReport, has_color};
+use super::reports::{self, NamedFiles, OpenReport, has_color};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
 use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
@@ -31,6 +31,7 @@ type Conversion = Written<Box<dyn Write + Send>, Converter>;
 
 pub(super) struct Outputs {
     reports: Vec<OpenReport>,
+    files: Option<NamedFiles>,
     conversion: Option<Conversion>,
     pub(super) copies: Vec<TeeTarget>,
     pub(super) progress: Progress,
@@ -81,7 +82,9 @@ impl Outputs {
             |it: &str| redaction.as_ref().map_or_else(|| it.to_owned(), |by| by.of_name(it));
         let demands: Vec<_> =
             demands.iter().map(|(demand, name)| (demand.clone(), shown(name))).collect();
-        let reports = reports::open(cli, &demands, &progress)?;
+        let attempt = Attempt::first(&cli.retry);
+        let reports = reports::open(cli, &demands, &progress, &attempt)?;
+        let files = reports::named_files(cli, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
             Some(Target::StreamJson) if !cli.only_valid => {
@@ -93,12 +96,12 @@ impl Outputs {
             Some(target) => Some(conversion(target, cli, &progress)?),
             None => None,
         };
-        let attempt = Attempt::first(&cli.retry);
         if let Some(path) = &cli.tee {
             copies.push(TeeTarget::of_file(&attempt.copy(path))?);
         }
         Ok(Self {
             reports,
+            files,
             conversion,
             copies,
             progress,
@@ -123,6 +126,7 @@ impl Outputs {
             self.copies.pop();
             self.copies.push(TeeTarget::of_file(&attempt.copy(pattern))?);
         }
+        attempt.begin();
         self.attempt = attempt;
         Ok(())
     }
@@ -205,7 +209,9 @@ impl Outputs {
         // All of them, whichever fails; those that show the code after those that may change it.
         self.reports.sort_by_key(OpenReport::order);
         for report in self.reports.drain(..) {
+            let name = report.name().to_owned();
             let Err(error) = report.finish(&totals, code(failure.is_some())) else { continue };
+            self.files.iter_mut().for_each(|files| files.remove(&name));
             let error_text = error.to_string();
             match &failure {
                 None => failure = Some(error),
@@ -214,7 +220,8 @@ impl Outputs {
                 Some(_) => print_stderr(&format!("ndjson-check: {error_text}")),
             }
         }
-        failure.map_or(Ok(code(false)), Err)
+        let named = self.files.take().map_or(Ok(()), NamedFiles::write);
+        failure.map_or_else(|| named.map(|()| code(false)), Err)
     }
 
     fn conclude(&mut self, summary: &StreamSummary) {

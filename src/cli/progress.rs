@@ -16,7 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use indicatif::{BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{
+    BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike as _,
+};
 use ndjson_check_core::{CheckedEvent, Error, Limits, WantedEvents};
 
 use super::args::Cli;
@@ -100,11 +102,6 @@ impl Progress {
         Self(Some(Shown { bar: bar(length, &work, &place), work, place }))
     }
 
-    /// Whether it shows something, now or after a while.
-    pub(crate) fn is_shown(&self) -> bool {
-        self.0.is_some()
-    }
-
     pub(crate) fn reading<R: Read>(&self, source: R) -> Counted<'_, R> {
         Counted { source, shown: self.0.as_ref() }
     }
@@ -150,7 +147,7 @@ impl Progress {
 
 fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
     let style = match work {
-        Work::Run(_) => ProgressStyle::with_template("{wide_msg}"),
+        Work::Run(_) => ProgressStyle::with_template("{msg}"),
         Work::Bytes => ProgressStyle::with_template(
             "[{bar:20}] {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ),
@@ -186,7 +183,8 @@ fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
                 && !place.line_is_open.load(Ordering::Relaxed)
             {
                 let line = status.lock().unwrap_or_else(PoisonError::into_inner).line();
-                bar.set_message(line);
+                let width = usize::from(NarrowTerminal.width());
+                bar.set_message(line.chars().take(width).collect::<String>());
             }
             thread::sleep(EVERY);
         }

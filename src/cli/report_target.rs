@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::stdio;
 use super::workflow_commands::escape_commands;
 
 /// A regular file appears when the report is complete, so that no reader sees half of one. Until
@@ -17,13 +18,12 @@ pub(super) enum ReportTarget {
 impl ReportTarget {
     /// `writes_commands` is for a report whose own text is commands of a CI job.
     pub(super) fn file(path: &Path, writes_commands: bool) -> io::Result<Self> {
-        let path = followed(path);
-        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        if let Some(stream) = direct(path)? {
             // It may be the log of a CI job.
-            let file = OpenOptions::new().write(true).open(path)?;
-            let stream = if writes_commands { Box::new(file) } else { escape_commands(file) };
+            let stream = if writes_commands { stream } else { escape_commands(stream) };
             return Ok(Self::Stream(stream));
         }
+        let path = followed(path);
         // Checked first: the error would name the temporary file.
         folder(&path).metadata()?;
         let file = tempfile::tempfile_in(folder(&path)).map_err(|error| without_path(&error))?;
@@ -67,6 +67,20 @@ impl Write for ReportTarget {
     fn flush(&mut self) -> io::Result<()> {
         self.writer().flush()
     }
+}
+
+/// What is written directly: our own standard streams, which may be sockets, devices, and pipes. A
+/// pipe of ours has the name of a link (`/dev/fd/63`), which leads to no path.
+fn direct(path: &Path) -> io::Result<Option<Box<dyn Write + Send>>> {
+    Ok(if stdio::names_stdout(path) {
+        Some(Box::new(stdio::stdout()?))
+    } else if stdio::names_stderr(path) {
+        Some(Box::new(stdio::stderr()?))
+    } else if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        Some(Box::new(OpenOptions::new().write(true).open(path)?))
+    } else {
+        None
+    })
 }
 
 /// Begins on a new line.

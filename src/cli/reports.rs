@@ -1,17 +1,19 @@
 //! The reports of a run, in their formats, each with its target.
 
 use std::env;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use ndjson_check_core::Observer;
+use ndjson_check_core::{Observer, escape::visible};
 use ndjson_check_formats::report::{
     Annotations, BaselineWriter, Html, HumanReport, JsonReport, Junit, Markdown, RunTotals, Sarif,
-    StepOutputs,
+    StepOutputs, push_wrapped,
 };
 use ndjson_check_formats::{Output, Written};
+use owo_colors::OwoColorize as _;
 
 use super::args::{Cli, Color, ReportFormat, ReportTo};
+use super::attempts::Attempt;
 use super::error::CliError;
 use super::outputs::{STDOUT, copied, stdout};
 use super::progress::Progress;
@@ -36,6 +38,10 @@ pub(super) struct OpenReport {
 impl OpenReport {
     fn new(name: String, target: ReportTarget, report: impl Output + 'static) -> Self {
         Self { name, report: Written::new(target, Box::new(report)) }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(super) fn observer(&mut self) -> &mut dyn Observer {
@@ -83,8 +89,9 @@ pub(super) fn open(
     cli: &Cli,
     demands: &[(String, String)],
     progress: &Progress,
+    attempt: &Attempt,
 ) -> Result<Vec<OpenReport>, CliError> {
-    let (chosen, files) = chosen(cli);
+    let (chosen, _) = chosen(cli);
     refuse_mixed(&chosen)?;
     let mut reports = Vec::new();
     for report in &chosen {
@@ -100,9 +107,10 @@ pub(super) fn open(
                 ReportFormat::Human => {
                     let on_terminal = file.is_none() && is_on_terminal(cli);
                     let color = has_color(cli.color, on_terminal);
-                    let width = if on_terminal { terminal_width(cli) } else { None };
-                    let files = if file.is_none() { files.clone() } else { Vec::new() };
-                    OpenReport::new(name, target, HumanReport::new(color).width(width).files(files))
+                    let report = HumanReport::new(color);
+                    let columns = on_terminal.then(|| terminal_width(cli));
+                    let report = columns.into_iter().fold(report, HumanReport::columns);
+                    OpenReport::new(name, target, report)
                 }
                 ReportFormat::Json => OpenReport::new(name, target, JsonReport::default()),
                 ReportFormat::Markdown => OpenReport::new(name, target, Markdown::comment()),
@@ -118,7 +126,8 @@ pub(super) fn open(
                     OpenReport::new(name, target, Html::new(pages))
                 }
                 ReportFormat::Github => {
-                    let annotations = Annotations::new(in_repository(cli)).kept(kept(cli));
+                    let annotations = Annotations::new(in_repository(cli));
+                    let annotations = annotations.kept(kept(cli, attempt));
                     OpenReport::new(name, target, annotations)
                 }
             });
@@ -134,8 +143,8 @@ pub(super) fn open(
     Ok(reports)
 }
 
-/// The reports to write, and the files to name in the human one.
-fn chosen(cli: &Cli) -> (Vec<ReportTo>, Vec<String>) {
+/// The reports to write, and the files to name below the human one: the name of each, and its line.
+fn chosen(cli: &Cli) -> (Vec<ReportTo>, Vec<(String, String)>) {
     let to_standard = |format| ReportTo { format, file: None };
     let mut chosen = cli.report.clone();
     if chosen.is_empty() && !cli.quiet {
@@ -155,6 +164,11 @@ fn chosen(cli: &Cli) -> (Vec<ReportTo>, Vec<String>) {
     (chosen, files)
 }
 
+/// Whether a person reads a report of this check.
+pub(super) fn has_human(cli: &Cli) -> bool {
+    chosen(cli).0.iter().any(|report| report.format == ReportFormat::Human)
+}
+
 fn annotates(chosen: &[ReportTo]) -> bool {
     chosen.iter().any(|report| report.format == ReportFormat::Github)
 }
@@ -166,15 +180,55 @@ pub(super) fn appended(cli: &Cli) -> Vec<PathBuf> {
     files.filter_map(job_file).collect()
 }
 
-/// Where a reader finds more about the run.
-fn kept(cli: &Cli) -> Vec<String> {
+/// Where a reader finds more about the run, when it has ended.
+fn kept(cli: &Cli, attempt: &Attempt) -> impl Fn() -> Vec<String> + 'static {
     let is_page = |report: &&ReportTo| report.format == ReportFormat::Html;
     let pages = cli.report.iter().filter(is_page).filter_map(|report| report.file.as_ref());
-    let pages = pages.map(|file| format!("the page of the run: {}", file.display()));
-    let its_recording =
-        if cli.retry.retries.is_some() { "recordings of its attempts" } else { "its recording" };
-    let recording = cli.tee.iter().map(|file| format!("{its_recording}: {}", file.display()));
-    pages.chain(recording).collect()
+    let pages: Vec<String> =
+        pages.map(|file| format!("the page of the run: {}", file.display())).collect();
+    let (copy, attempt) = (cli.tee.clone(), attempt.clone());
+    move || {
+        let recordings = copy.iter().map(|pattern| attempt.recordings(pattern));
+        pages.iter().cloned().chain(recordings).collect()
+    }
+}
+
+/// The lines below the human report that say which report is in which file.
+pub(super) struct NamedFiles {
+    lines: Vec<(String, String)>,
+    target: ReportTarget,
+    has_color: bool,
+    columns: Option<fn() -> Option<usize>>,
+}
+
+/// None if the human report names no files.
+pub(super) fn named_files(cli: &Cli, progress: &Progress) -> Result<Option<NamedFiles>, CliError> {
+    let (_, lines) = chosen(cli);
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let (_, target) = standard(cli, progress, false)?;
+    let on_terminal = is_on_terminal(cli);
+    let columns = on_terminal.then(|| terminal_width(cli));
+    Ok(Some(NamedFiles { lines, target, has_color: has_color(cli.color, on_terminal), columns }))
+}
+
+impl NamedFiles {
+    /// The file was not written.
+    pub(super) fn remove(&mut self, name: &str) {
+        self.lines.retain(|(file, _)| file != name);
+    }
+
+    /// Written last: now it is known which files there are.
+    pub(super) fn write(mut self) -> Result<(), CliError> {
+        let (width, mut text) = (self.columns.and_then(|columns| columns()), String::new());
+        for (_, line) in &self.lines {
+            let line = visible(line);
+            let line = if self.has_color { line.dimmed().to_string() } else { line.into_owned() };
+            push_wrapped(&line, 2, width, &mut text);
+        }
+        CliError::of_stdout(self.target.write_all(text.as_bytes()))
+    }
 }
 
 /// In a GitHub workflow, reports an error because of which no check began. The options may be what
@@ -257,8 +311,8 @@ fn is_on_terminal(cli: &Cli) -> bool {
 }
 
 /// The columns of the terminal on which the report is, if it says how many it has.
-fn terminal_width(cli: &Cli) -> Option<usize> {
-    if cli.to.is_some() { stderr_width() } else { stdout_width() }
+fn terminal_width(cli: &Cli) -> fn() -> Option<usize> {
+    if cli.to.is_some() { stderr_width } else { stdout_width }
 }
 
 pub(super) fn stderr_width() -> Option<usize> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use ndjson_check_core::internals::run::{
     Interrupt, Producer, ProducerStream, StderrCopy, Timers, pause,
 };
-use ndjson_check_core::{Checker, ExitStatus, NoRetry, Observer as _, ProducerExit};
+use ndjson_check_core::{Checker, ExitStatus, NoRetry, Observer, ProducerExit};
 
 use super::args::{Cli, EXIT_GRACE};
 use super::check_stream::{StreamJob, check_stream};
@@ -95,16 +95,20 @@ fn run_once(
     let measured = |copy: TeeTarget| copy.through(|writer| Box::new(producer.measured(writer)));
     let mut copies: Vec<TeeTarget> = copies.into_iter().map(measured).collect();
     let ended_alone = Rc::clone(&outputs.attempt.ended_alone);
+    let is_watched = !cli.command.is_empty() || cli.is_timed();
     let mut running = Some(producer);
     each_stream(&name, source, setup::needs_one_stream(cli), |stream| {
         let result = stream.and_then(|FoundStream { name, source, is_member }| {
             let Some(producer) = &running else { return Ok(()) };
+            let (mut watch, mut nothing) = (producer.observer(), ());
+            // A signal alone needs no events.
+            let supervisor: &mut dyn Observer = if is_watched { &mut watch } else { &mut nothing };
             let job = StreamJob {
                 name,
                 redaction: redaction.as_ref(),
                 copies: &mut copies,
                 out: &mut producer.measured(&mut *outputs),
-                supervisor: &mut producer.observer(),
+                supervisor,
             };
             check_stream(checker, job, source, || {
                 // What wrote an archive says nothing of the runs in it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
+use std::io;
 
 use ndjson_check_config::Config;
 use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
@@ -10,7 +11,7 @@ use ndjson_check_core::{AgentFormat, Checker, Error, Rule, Severity};
 use super::args::{Cli, EngineName, InputFormat, ReportFormat, SessionCount, meant_order};
 use super::error::CliError;
 use super::inputs::list::{self, Separator};
-use super::inputs::{Input, STDIN, inputs};
+use super::inputs::{Input, Listed, STDIN, listed};
 
 pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
     let mut builder = config
@@ -62,23 +63,39 @@ pub(super) fn severities(cli: &Cli) -> Result<BTreeMap<Rule, Option<Severity>>, 
 
 /// The streams that the arguments name, then those in the list. A stream that cannot be found is
 /// an error in its place.
-pub(super) fn streams(cli: &Cli) -> Result<Vec<Result<Input, Error>>, CliError> {
+pub(super) fn streams(cli: &Cli) -> Result<Listed, CliError> {
     let (list, separator) = match (&cli.files_from, &cli.files0_from) {
-        (None, None) => return Ok(inputs(cli.files.clone())),
+        (None, None) => return Ok(unless_command(listed(cli.files.clone()))),
         (Some(list), _) => (list, Separator::Newline),
         (None, Some(list)) => (list, Separator::Nul),
     };
-    let listed = list::names(list, separator)?;
-    let nothing = listed.is_empty().then(|| Error::NothingToCheck {
+    let from_list = list::names(list, separator)?;
+    let nothing = from_list.is_empty().then(|| Error::NothingToCheck {
         origin: list.display().to_string(),
         message: "the list is empty".to_owned(),
     });
-    let names = [cli.files.clone(), listed].concat();
+    let names = [cli.files.clone(), from_list].concat();
     if list.as_os_str() == STDIN && names.iter().any(|name| name.as_os_str() == STDIN) {
         return Err(CliError::usage("standard input cannot be both the list and a stream"));
     }
-    let streams = if names.is_empty() { Vec::new() } else { inputs(names) };
-    Ok(streams.into_iter().chain(nothing.map(Err)).collect())
+    let mut streams = if names.is_empty() { Listed::default() } else { listed(names) };
+    streams.inputs.extend(nothing.map(Err));
+    Ok(streams)
+}
+
+/// The same; where the first name is a bare word and no file, the error says what it may be.
+fn unless_command(mut streams: Listed) -> Listed {
+    let Some(first) = streams.inputs.first_mut() else { return streams };
+    if let Ok(input @ Input::Path(path)) = &*first
+        && path.extension().is_none()
+        && path.components().count() == 1
+        && let Err(error) = path.metadata()
+        && error.kind() == io::ErrorKind::NotFound
+    {
+        let message = format!("{error}; a command to run comes after `--`");
+        *first = Err(input.failed(io::Error::new(error.kind(), message)));
+    }
+    streams
 }
 
 /// Refuses options that contradict each other or the streams.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use super::at_start;
 
@@ -25,9 +26,23 @@ pub(crate) fn stderr() -> io::Result<BlockingFile> {
     Ok(file.or_closed(at_start::stderr_was_closed()))
 }
 
+/// Whether a path is another name of standard output.
+pub(crate) fn names_stdout(path: &Path) -> bool {
+    cfg!(unix) && ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|it| path == *it)
+}
+
+/// Whether a path is another name of standard error.
+pub(crate) fn names_stderr(path: &Path) -> bool {
+    cfg!(unix) && ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"].iter().any(|it| path == *it)
+}
+
 /// Standard input under another descriptor: to drop it leaves the original open.
 pub(crate) fn stdin_copy() -> io::Result<File> {
     platform::copy(&io::stdin())
+}
+
+pub(crate) fn stdin_is_file() -> bool {
+    stdin_copy().and_then(|stdin| stdin.metadata()).is_ok_and(|it| it.is_file())
 }
 
 pub(crate) fn stdout_is_file() -> bool {

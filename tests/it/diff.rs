@@ -145,7 +145,7 @@ fn recordings_without_an_event_are_not_compared() {
     for (a, b) in [(empty, empty), (TOOLS, empty), (empty, TOOLS)] {
         let (printed, code) = diff(&[a, b]);
         assert_eq!(code, Some(2), "{printed}");
-        let expected = format!("ndjson-check: nothing to check in {empty}: it has no event\n");
-        assert_eq!(printed, expected);
+        let expected = format!("ndjson-check: nothing to check in {empty}: it has no event; ");
+        assert!(printed.starts_with(&expected), "{printed}");
     }
 }

@@ -53,6 +53,7 @@ mod merge;
 mod mistakes;
 #[path = "../mutation/mod.rs"]
 mod mutation;
+mod next_steps;
 mod noise;
 mod order;
 mod outputs;

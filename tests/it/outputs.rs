@@ -305,3 +305,61 @@ fn a_link_hides_no_file_that_is_written_twice() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
     assert!(text(&output.stderr).contains("would be written twice"), "{}", text(&output.stderr));
 }
+
+/// Goal: a report goes to our own standard streams and to the pipes of a shell by their names.
+#[test]
+fn a_report_goes_to_a_pipe_by_its_name() {
+    let json = "\"type\":\"summary\"";
+    for (command, of_stdout, of_stderr) in [
+        ("$P --report json=/dev/stdout $G | cat", json, ""),
+        ("$P --report json=/proc/self/fd/1 $G | cat", json, ""),
+        ("$P --report json=/dev/stderr $G 2>&1 >/dev/null | cat", json, ""),
+        ("$P --report human=/dev/stderr $G | cat", "succeeded", "✓ "),
+        ("$P -q --report json=>(cat) $G; sleep 0.5", json, ""),
+        ("$P -q --write-baseline /dev/stdout $G | cat", "\"findings\"", ""),
+    ] {
+        let output = shell(&format!("set -o pipefail; {command}"));
+        let (report, error) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{command}: {error}");
+        assert!(report.contains(of_stdout) && error.contains(of_stderr), "{command}: {report}");
+    }
+    let output = shell("$P --report json=/dev/stdout $G");
+    assert!(text(&output.stdout).starts_with("{\"type\":\"stream\""), "nothing else is there");
+    // A file that standard error already goes to keeps what is in it.
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log").display().to_string();
+    let output =
+        shell(&format!("{{ echo begin >&2; $P -q --report json=/dev/stderr $G; }} 2>{log}"));
+    assert_eq!(output.status.code(), Some(0));
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.starts_with("begin\n") && log.contains(json), "{log}");
+}
+
+/// Goal: where standard error is a socket, as below Node, it is written, too.
+#[test]
+fn a_report_goes_to_a_socket() {
+    use std::io::Read as _;
+    use std::os::fd::OwnedFd;
+    let (mut ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["-q", "--report", "json=/dev/stderr", GOOD]).current_dir(root());
+    command.stdin(Stdio::null()).stderr(Stdio::from(OwnedFd::from(theirs)));
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+    drop(command);
+    let mut report = String::new();
+    ours.read_to_string(&mut report).unwrap();
+    assert!(report.contains("\"type\":\"summary\""), "{report}");
+}
+
+/// Goal: only a report that was written is named below the human one.
+#[test]
+fn a_report_that_failed_is_not_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("run.json").display().to_string();
+    let output = shell(&format!("$P --report json=/dev/full --report junit={good} $G"));
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(2), "{report}");
+    assert!(report.ends_with(&format!("\njunit report: {good}\n")), "{report}");
+    assert!(!report.contains("/dev/full"), "{report}");
+    assert!(text(&output.stderr).contains("failed to write to /dev/full"), "{output:?}");
+}

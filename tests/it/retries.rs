@@ -124,6 +124,28 @@ fn a_run_is_tried_again_until_it_succeeds() {
     assert_eq!(merge.output().unwrap().status.code(), Some(0), "merged, it is the same");
 }
 
+/// Goal: annotations name the copies that there are.
+#[test]
+fn the_copies_of_attempts_are_named() {
+    for (failures, named) in [
+        (0, "its recording: run.1.ndjson"),
+        (1, "recordings of its attempts: run.1.ndjson and run.2.ndjson"),
+        (2, "recordings of its attempts: run.1.ndjson to run.3.ndjson"),
+    ] {
+        let agent = Flaky::new(failures, &refused(503, "0", &[]), "exit 1");
+        let script = agent.read("agent");
+        let end = script.rfind("cat ").unwrap();
+        // A failure that no retry follows.
+        fs::write(agent.folder.path().join("last"), refused(400, "0", &[])).unwrap();
+        let script = format!("{}cat last; exit 1\n", &script[..end]);
+        fs::write(agent.folder.path().join("agent"), script).unwrap();
+        let flags = ["--report", "github=log", "--retries", "3", "--tee", "run.{attempt}.ndjson"];
+        agent.run(&flags);
+        let log = agent.read("log");
+        assert!(log.ends_with(&format!("::notice title=ndjson-check::{named}\n")), "{log}");
+    }
+}
+
 /// Goal: the page says what became of the job, and not what became of its first attempt.
 #[test]
 fn an_attempt_that_was_tried_again_is_no_stream_of_the_page() {

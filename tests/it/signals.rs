@@ -213,6 +213,77 @@ fn a_signal_in_a_pipe_finishes_the_report() {
     drop(pipe);
 }
 
+/// Waits until a program handles this signal.
+fn wait_for_handler(child: &Child, signal: Signal) {
+    let begun = Instant::now();
+    let handles = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap().trim();
+        u64::from_str_radix(mask, 16).unwrap() >> (signal as i32 - 1) & 1 == 1
+    };
+    while !handles() {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Goal: a pipe that is cancelled says what was open, in every report.
+#[test]
+fn a_signal_in_a_pipe_writes_the_report() {
+    let signals = [Signal::SIGINT, Signal::SIGTERM];
+    heed(&signals);
+    let open = "fixtures/rules/missing-terminal-event/open-calls.ndjson";
+    let stream = fs::read(root().join(open)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let outputs = folder.path().join("outputs");
+    for (signal, format, shown) in [
+        (signals[0], "human", "✗ stopped\n"),
+        (signals[1], "human", "✗ stopped\n"),
+        (signals[1], "markdown", "stopped"),
+        (signals[1], "json", "\"exit_code\":143}\n"),
+        (signals[1], "github", "stopped"),
+    ] {
+        let mut command = program();
+        command.args(["--report", format]).env("GITHUB_OUTPUT", &outputs);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        wait_for_handler(&child, signal);
+        pipe.write_all(&stream).unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        send(&child, signal);
+        let mut report = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
+        assert_eq!(ended(&mut child).signal(), Some(signal as i32));
+        assert!(report.contains(shown), "{format}: {report}");
+        assert!(format != "human" || report.contains("vm up a"), "{report}");
+        drop(pipe);
+    }
+    assert!(fs::read_to_string(&outputs).unwrap().contains("exit-code=143\n"));
+}
+
+/// Goal: a second signal ends a pipe at once, whatever holds up the report.
+#[test]
+fn a_second_signal_ends_a_pipe() {
+    let mut command = program();
+    command.args(["--to", "stream-json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    wait_for_handler(&child, Signal::SIGTERM);
+    // More than the pipe holds that nobody reads.
+    let fill = move || pipe.write_all(&b"{\"type\":\"user\"}\n".repeat(100_000));
+    let writer = std::thread::spawn(fill);
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, Signal::SIGTERM);
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(child.try_wait().unwrap().is_none(), "it waits for the reader");
+    let second = Instant::now();
+    send(&child, Signal::SIGTERM);
+    assert_eq!(ended(&mut child).signal(), Some(15));
+    assert!(second.elapsed() < Duration::from_secs(1), "{:?}", second.elapsed());
+    assert!(writer.join().unwrap().is_err());
+}
+
 /// Goal: what our parent wants ignored stays ignored.
 #[test]
 fn an_ignored_signal_is_not_passed_on() {

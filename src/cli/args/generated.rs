@@ -6,8 +6,10 @@ use std::io;
 use std::path::Path;
 
 use clap::CommandFactory as _;
+use clap::builder::PossibleValuesParser;
 
-use ndjson_check_core::internals::{nearest, profile_names, profile_title};
+use ndjson_check_core::Rule;
+use ndjson_check_core::internals::{AUTO, nearest, profile_names, profile_title};
 
 use super::CommandLine;
 use super::help::long;
@@ -17,12 +19,36 @@ pub(crate) use clap_complete::Shell;
 /// The subcommand of `profiles`.
 const DRAFT: &str = "draft";
 
+const SUBCOMMANDS: [&str; 9] =
+    ["rules", "profiles", "schema", "merge", "diff", "drift", "replay", "completions", "man"];
+
 /// The script that completes our command line in a shell.
 pub(crate) fn completions(shell: Shell) -> String {
-    let mut script = Vec::new();
-    let mut command = CommandLine::command();
-    clap_complete::generate(shell, &mut command, "ndjson-check", &mut script);
+    let (mut script, whole) = (Vec::new(), CommandLine::command());
+    let shown = whole.get_arguments().filter(|arg| !arg.is_hide_set()).cloned();
+    let subcommands = whole.get_subcommands().cloned().map(with_names);
+    let command = clap::Command::new("ndjson-check").version(env!("CARGO_PKG_VERSION"));
+    let command = command.disable_help_subcommand(true).args(shown).subcommands(subcommands);
+    clap_complete::generate(shell, &mut with_names(command), "ndjson-check", &mut script);
     String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The command with the names of rules and profiles as the values to choose from.
+fn with_names(command: clap::Command) -> clap::Command {
+    let (is_rules, is_profiles) = (command.get_name() == "rules", command.get_name() == "profiles");
+    command.mut_args(|arg| match arg.get_id().as_str() {
+        "deny" | "warn" | "allow" => arg.value_parser(rule_names()),
+        "name" if is_rules => arg.value_parser(rule_names()),
+        "name" if is_profiles => arg.value_parser(PossibleValuesParser::new(profile_names())),
+        "profile" => {
+            arg.value_parser(PossibleValuesParser::new([AUTO].into_iter().chain(profile_names())))
+        }
+        _ => arg,
+    })
+}
+
+fn rule_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Rule::ALL.iter().map(|rule| rule.name()))
 }
 
 /// The manual page, for `man`.
@@ -45,6 +71,10 @@ pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
         // First: what follows takes ten times as long as to check a small stream.
         _ if word.starts_with('-') || Path::new(word).exists() => return None,
         "profiles" => return meant_profile(&arguments[2..]),
+        _ if Rule::named(word).is_some() => {
+            let hint = format!("`ndjson-check rules {word}` explains this rule");
+            return Some(format!("there is no file `{word}`; {hint}"));
+        }
         _ => match meant_command(arguments).filter(|_| is_agent(word)) {
             Some(hint) => return Some(format!("there is no file `{word}`; {hint}")),
             None => &format!("a similar one is `{}`", similar_subcommand(word)?),
@@ -85,13 +115,52 @@ fn is_agent(word: &str) -> bool {
 /// The command line of a user who left out the `--` before a command.
 pub(crate) fn meant_command(arguments: &[OsString]) -> Option<String> {
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
-    let mut begin = 0;
-    while arguments.get(begin)?.starts_with('-') {
-        // If it is none of ours, the option is what is wrong.
-        begin += option_words(&arguments[begin..])?;
+    let (options, command) = after_options(&arguments)?;
+    with_dashes(&options.concat(), command)
+}
+
+/// Our options at the beginning, each with its value, and the words behind them. If an option is
+/// none of ours, it is what is wrong.
+fn after_options<'a>(arguments: &'a [&'a str]) -> Option<(Vec<&'a [&'a str]>, &'a [&'a str])> {
+    let (mut options, mut rest) = (Vec::new(), arguments);
+    while rest.first()?.starts_with('-') {
+        let (option, behind) = rest.split_at_checked(option_words(rest)?)?;
+        options.push(option);
+        rest = behind;
     }
-    let (ours, command) = arguments.split_at(begin);
-    with_dashes(ours, command)
+    Some((options, rest))
+}
+
+/// The command line of a user who wrote options before a subcommand.
+pub(crate) fn meant_subcommand(arguments: &[OsString]) -> Option<String> {
+    let begins_with_option = arguments.get(1)?.as_encoded_bytes().starts_with(b"-");
+    let is_name = |argument: &OsString| SUBCOMMANDS.iter().any(|name| argument == name);
+    // First: what follows takes longer than to check a small stream.
+    if !begins_with_option || !arguments.iter().any(is_name) {
+        return None;
+    }
+    let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|it| it.to_str()).collect();
+    let (options, rest) = after_options(&arguments)?;
+    let (name, rest) = rest.split_first()?;
+    if options.is_empty() || Path::new(name).exists() {
+        return None;
+    }
+    let syntax = CommandLine::command();
+    let subcommand = syntax.find_subcommand(name)?;
+    let word = |option: &&[&str]| option[0].split('=').next().unwrap_or_default().to_owned();
+    let has = |option: &&[&str]| {
+        let mut all = subcommand.get_arguments().filter_map(clap::Arg::get_long);
+        all.any(|long| word(option).strip_prefix("--") == Some(long))
+    };
+    let (known, others): (Vec<_>, Vec<_>) = options.into_iter().partition(has);
+    let parts = [&["ndjson-check", *name][..], &known.concat()[..], rest].concat();
+    let parts: Vec<Cow<'_, str>> = parts.iter().map(|part| in_shell(part)).collect();
+    let others: Vec<String> = others.iter().map(word).collect();
+    let without = match &others[..] {
+        [] => String::new(),
+        others => format!("; `{name}` has no {}", others.join(" and no ")),
+    };
+    Some(format!("put the subcommand first: {}{without}", parts.join(" ")))
 }
 
 /// The command line of a user who wrote our options behind the command, without `--`.
@@ -126,7 +195,7 @@ fn with_dashes(ours: &[&str], command: &[&str]) -> Option<String> {
 }
 
 /// An argument as a shell reads it.
-fn in_shell(argument: &str) -> Cow<'_, str> {
+pub(crate) fn in_shell(argument: &str) -> Cow<'_, str> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_=./,:@%+".contains(it);
     if !argument.is_empty() && argument.chars().all(is_plain) {
         Cow::Borrowed(argument)
@@ -138,4 +207,16 @@ fn in_shell(argument: &str) -> Cow<'_, str> {
 /// Whether the arguments of the program begin with the name of a subcommand.
 pub(crate) fn names_subcommand(arguments: &[OsString]) -> bool {
     arguments.get(1).is_some_and(|name| CommandLine::command().find_subcommand(name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_subcommands_are_known() {
+        let syntax = CommandLine::command();
+        let names: Vec<&str> = syntax.get_subcommands().map(clap::Command::get_name).collect();
+        assert_eq!(names, SUBCOMMANDS);
+    }
 }

@@ -157,6 +157,11 @@ fn meant(error: &clap::Error) -> Option<String> {
     }
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return None };
     let given = given.split('=').next().unwrap_or_default();
+    if given.contains(char::is_whitespace) {
+        let message = "write each option as a separate argument; in `args` of the action, one on \
+                       each line";
+        return Some(message.to_owned());
+    }
     let (_, ours) = OTHER_NAMES.iter().find(|(name, _)| *name == given)?;
     Some(format!("use {ours}"))
 }

@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ndjson_check_core::internals::{TIMER_MAX, nearest};
+use ndjson_check_core::internals::nearest;
 use ndjson_check_core::{CallKind, EndReason};
+
+use super::duration::duration;
+use crate::cli::stdio::names_stdout;
 
 /// Most files that are checked at a time, for each core.
 const JOBS_PER_CORE_MAX: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -40,8 +43,8 @@ impl ReportTo {
         self.file.is_none() && !(is_quiet && is_for_people)
     }
 
-    /// Which report goes to which file.
-    pub(crate) fn described(&self) -> Option<String> {
+    /// The name of the file, and a line about it.
+    pub(crate) fn described(&self) -> Option<(String, String)> {
         let format = match self.format {
             ReportFormat::Human => "human",
             ReportFormat::Json => "json",
@@ -51,8 +54,9 @@ impl ReportTo {
             ReportFormat::Sarif => "sarif",
             ReportFormat::Html => "html",
         };
-        let file = self.file.as_ref()?;
-        Some(format!("{format} report: {}", file.display()))
+        let file = self.file.as_ref()?.display().to_string();
+        let line = format!("{format} report: {file}");
+        Some((file, line))
     }
 }
 
@@ -113,6 +117,7 @@ impl FromStr for ReportTo {
         let file = match text.split_once('=') {
             Some((_, "")) => return Err("the file name is empty".to_owned()),
             None | Some((_, "-")) => None,
+            Some((_, file)) if names_stdout(Path::new(file)) => None,
             Some((_, file)) => Some(PathBuf::from(file)),
         };
         let formats = "the formats are human, json, github, markdown, junit, sarif and html";
@@ -198,13 +203,6 @@ pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     Ok(number.min(cores.saturating_mul(JOBS_PER_CORE_MAX)))
 }
 
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    match duration_or_none(text)? {
-        Duration::ZERO => Err("must be greater than zero".to_owned()),
-        duration => Ok(duration),
-    }
-}
-
 /// How long a tool call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallTimeout {
@@ -230,15 +228,6 @@ fn call_kind(name: &str) -> Result<CallKind, String> {
         let kinds: Vec<&str> = CallKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("the kinds of calls are {}", kinds.join(", "))
     })
-}
-
-/// A duration, which may be `0s`.
-pub(super) fn duration_or_none(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(duration) if duration <= TIMER_MAX => Ok(duration),
-        Ok(_) => Err("must be at most one year".to_owned()),
-        Err(_) => Err("must be a duration such as 30s, 10m or 1h30m".to_owned()),
-    }
 }
 
 impl FromStr for Size {

@@ -10,7 +10,7 @@ use crate::cli::reports::stderr_width;
 const COLUMNS: usize = 80;
 
 /// A little narrower than it is, so that what the terminal shows of Ctrl-C is on the same line. A
-/// line that fills the width would stay above it.
+/// line that fills the width would stay above it. No line is padded.
 #[derive(Debug)]
 pub(super) struct NarrowTerminal;
 
@@ -47,7 +47,9 @@ impl TermLike for NarrowTerminal {
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        io::stderr().write_all(text.as_bytes())
+        // Spaces up to the width would take a second line when the terminal becomes narrower.
+        let is_padding = text.bytes().all(|byte| byte == b' ');
+        if is_padding { Ok(()) } else { io::stderr().write_all(text.as_bytes()) }
     }
 
     fn clear_line(&self) -> io::Result<()> {

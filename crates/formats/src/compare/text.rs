@@ -8,7 +8,7 @@ use ndjson_check_core::{
 };
 
 use super::{Changes, ComparedFigure, RunComparison};
-use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped};
+use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped, stream_name};
 
 const COMPARED_ROWS_MAX: usize = 50;
 
@@ -17,7 +17,8 @@ const LINE_BYTES_MAX: usize = 200;
 impl RunComparison<'_> {
     /// What is the same on one line, and then all that differs.
     pub fn text(&self) -> String {
-        let mut text = format!("- {}\n+ {}\n\n", visible(&self.a.name), visible(&self.b.name));
+        let [a, b] = [self.a, self.b].map(|it| stream_name(&it.name));
+        let mut text = format!("- {}\n+ {}\n\n", visible(&a), visible(&b));
         let same = self.same();
         if !same.is_empty() {
             let _ = writeln!(text, "same: {}", same.join(", "));

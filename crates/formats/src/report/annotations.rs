@@ -16,7 +16,7 @@ use super::alike::{alike, causes};
 use super::call_names::noted;
 use super::headline::{ALL_REFUSED, SEVERAL_RUNS};
 use super::worst::SeverityCounts;
-use super::{FileOf, FirstFindings, Headline, RunTotals, summary_text};
+use super::{FileOf, FirstFindings, Headline, RunTotals, stream_name, summary_text};
 use crate::output::Output;
 
 /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
@@ -38,7 +38,7 @@ pub struct Annotations {
     first: FirstFindings,
     found: Vec<Diagnostic>,
     /// Where the recording and the page of the run are.
-    kept: Vec<String>,
+    kept: Box<dyn Fn() -> Vec<String>>,
     errors: LevelCommands,
     warnings: LevelCommands,
 }
@@ -65,16 +65,17 @@ impl Annotations {
             file: None,
             first: FirstFindings::default(),
             found: Vec::new(),
-            kept: Vec::new(),
+            kept: Box::new(Vec::new),
             errors: level("error"),
             warnings: level("warning"),
         }
     }
 
-    /// Says where the recording and the page of the run are, if there are annotations.
+    /// Says where the recording and the page of the run are, if there are annotations. It is asked
+    /// at the end.
     #[must_use]
-    pub fn kept(mut self, kept: Vec<String>) -> Self {
-        self.kept = kept;
+    pub fn kept(mut self, kept: impl Fn() -> Vec<String> + 'static) -> Self {
+        self.kept = Box::new(kept);
         self
     }
 
@@ -180,10 +181,7 @@ impl LevelCommands {
 
 impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = match start.name() {
-            "-" => "standard input".to_owned(),
-            name => visible(name).into_owned(),
-        };
+        self.stream = visible(&stream_name(start.name())).into_owned();
         self.file = (self.file_of)(start.name());
         self.first.begin();
         self.found.clear();
@@ -235,8 +233,9 @@ impl Output for Annotations {
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let text = self.errors.text() + &self.warnings.text();
         out.push_str(&text);
-        if !text.is_empty() && !self.kept.is_empty() {
-            let kept = data(&self.kept.join("; "));
+        let kept = if text.is_empty() { Vec::new() } else { (self.kept)() };
+        if !kept.is_empty() {
+            let kept = data(&kept.join("; "));
             let _ = writeln!(out, "::notice title=ndjson-check::{kept}");
         }
         Ok(())

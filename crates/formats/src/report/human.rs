@@ -27,14 +27,13 @@ const GOOD_SHOWN_MAX: usize = 10;
 #[derive(Default)]
 pub struct HumanReport {
     look: Look,
+    columns: Option<fn() -> Option<usize>>,
     name: String,
     title: String,
     found: FirstFindings,
     diagnostics: Vec<Diagnostic>,
     /// The rule of the first error, whose page a reader at a terminal is sent to.
     broken_rule: Option<Rule>,
-    /// Where other reports are.
-    files: Vec<String>,
     /// Notes about the check, which are the same for every stream.
     of_check: Vec<Note>,
     streams: EndedStreams,
@@ -76,10 +75,10 @@ impl HumanReport {
         self
     }
 
-    /// Says at the end where other reports are.
+    /// The same for a terminal whose width may change until the report is written.
     #[must_use]
-    pub fn files(mut self, files: Vec<String>) -> Self {
-        self.files = files;
+    pub fn columns(mut self, columns: fn() -> Option<usize>) -> Self {
+        self.columns = Some(columns);
         self
     }
 
@@ -134,7 +133,8 @@ impl Output for HumanReport {
 
     fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
         let is_single = totals.streams + totals.not_checked < 2;
-        let look = Look { names_stdin: !is_single, ..self.look };
+        let width = self.columns.map_or(self.look.width, |columns| columns());
+        let look = Look { names_stdin: !is_single, width, ..self.look };
         let streams = std::mem::take(&mut self.streams);
         let mut text = String::new();
         streams.write(look, &mut text);
@@ -146,9 +146,6 @@ impl Output for HumanReport {
         if !is_single {
             let sum = format!("{}{}", self.answers.text(totals), summary_text::found(totals));
             look.line(&sum, 2, &mut text);
-        }
-        for file in &self.files {
-            look.line(&look.paint(Style::Quiet, &visible(file)), 2, &mut text);
         }
         if let Some(rule) = self.broken_rule.filter(|_| look.width.is_some()) {
             let advice = format!("`ndjson-check rules {}` says what to do.", rule.name());

@@ -7,7 +7,7 @@ use ndjson_check_core::{
 use super::alike::{Alike, alike, causes, hidden};
 use super::headline::WRONG_PROFILE;
 use super::wrapped::push_wrapped;
-use super::{Headline, stats_text, summary_text};
+use super::{Headline, stats_text, stream_name, summary_text};
 
 /// A space at which no line breaks: a figure stays whole.
 const NO_BREAK: &str = "\u{a0}";
@@ -158,7 +158,7 @@ impl ShownStream {
         let reason = look.paint(self.mark.0, self.reason);
         let name = match &*self.name {
             "-" if !look.names_stdin => String::new(),
-            _ => format!("{}  ", look.paint(Style::Name, self.shown_name())),
+            name => format!("{}  ", look.paint(Style::Name, &stream_name(name))),
         };
         let head = format!("{mark} {name}{reason}{}", self.rest);
         if self.lines.is_empty() && self.mark.0 == Style::Good {
@@ -170,13 +170,9 @@ impl ShownStream {
         }
     }
 
-    fn shown_name(&self) -> &str {
-        if self.name == "-" { "standard input" } else { &self.name }
-    }
-
     /// In a group, of which the heading says the reason.
     pub(super) fn write_in_group(&self, look: Look, out: &mut String) {
-        let name = look.paint(Style::Name, self.shown_name());
+        let name = look.paint(Style::Name, &stream_name(&self.name));
         look.line(format!("  {name}  {}", self.detail).trim_end(), 4, out);
         self.body(look, out);
     }

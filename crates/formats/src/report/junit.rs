@@ -19,7 +19,7 @@ use super::alike::{causes, hidden};
 use super::call_names::{named, noted};
 use super::headline::TRIED_AGAIN;
 use super::worst::SeverityCounts;
-use super::{FirstFindings, Headline, RunTotals, summary_text};
+use super::{FirstFindings, Headline, RunTotals, stream_name, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::output::Output;
 
@@ -195,7 +195,7 @@ fn line(found: &Diagnostic, note: Option<String>, calls: &[ToolCall]) -> String 
 
 impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = Some(valid(start.name()));
+        self.stream = Some(valid(&stream_name(start.name())));
         start.title().clone_into(&mut self.title);
         self.first.begin();
         self.found.clear();
@@ -221,7 +221,7 @@ impl Output for Junit {
         self.suite(
             out,
             &Suite {
-                name: valid(&summary.name),
+                name: valid(&stream_name(&summary.name)),
                 duration_ms: summary.facts.duration_ms,
                 properties: properties(&summary.facts),
                 cases,

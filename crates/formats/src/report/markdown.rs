@@ -18,7 +18,10 @@ use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::markdown_text::{cell, code, prose};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
-use super::{Answers, FirstFindings, Headline, RunTotals, markdown_stats, page_url, summary_text};
+use super::{
+    Answers, FirstFindings, Headline, RunTotals, markdown_stats, page_url, stream_name,
+    summary_text,
+};
 use crate::limits::MARKDOWN_BYTES_MAX;
 use crate::output::Output;
 
@@ -117,7 +120,7 @@ impl Output for Markdown {
         let headline = Headline::new(summary, &self.first);
         self.answers.add(&headline);
         self.last = format!("{} {}", headline.mark(), prose(&headline.text()));
-        let name = code(&summary.name);
+        let name = code(&stream_name(&summary.name));
         let mut section = format!("{}\n\n", self.figures(summary));
         if let Some(error) = &summary.facts.error_text
             && !headline.says(error)

@@ -32,6 +32,7 @@ mod unknown_text;
 mod worst;
 mod wrapped;
 
+use std::borrow::Cow;
 use std::ops::AddAssign;
 
 use ndjson_check_core::{Outcome, Rule, StreamSummary, Verdict};
@@ -65,6 +66,17 @@ pub type FileOf = Box<dyn Fn(&str) -> Option<String>>;
 
 /// The name of a stream that is the same wherever the folder is, for fingerprints.
 pub type NameOf = Box<dyn Fn(&str) -> String>;
+
+/// What a reader calls a stream: standard input is named `-`, and a session in it `-#1`.
+pub(crate) fn stream_name(name: &str) -> Cow<'_, str> {
+    let session = name.strip_prefix('-');
+    let number = session.and_then(|session| session.strip_prefix('#'));
+    let is_stdin = session == Some("") || number.is_some_and(|it| it.parse::<u64>().is_ok());
+    match session.filter(|_| is_stdin) {
+        Some(session) => Cow::Owned(format!("standard input{session}")),
+        None => Cow::Borrowed(name),
+    }
+}
 
 fn page_url(rule: Rule) -> String {
     format!("{}/blob/HEAD/crates/core/src/rules/{rule}.md", env!("CARGO_PKG_REPOSITORY"))

@@ -15,7 +15,7 @@ use super::alike::is_cause;
 use super::call_names::{named, noted};
 use super::headline::{ALL_REFUSED, CUT_SHORT};
 use super::worst::{SeverityCounts, WorstItems};
-use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url};
+use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url, stream_name};
 use crate::fingerprint::fingerprint;
 use crate::output::Output;
 
@@ -168,7 +168,7 @@ impl Sarif {
 
 impl Output for Sarif {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.stream = visible(start.name()).into_owned();
+        self.stream = visible(&stream_name(start.name())).into_owned();
         self.name = (self.name_of)(start.name());
         self.uri = (self.file_of)(start.name()).as_deref().map(uri);
         self.occurrences.clear();

@@ -66,8 +66,9 @@ impl Signals {
         if !signals.is_empty() {
             DONE.store(false, Ordering::SeqCst);
         }
+        let ignored = ignored();
         // A signal that our parent ignores (`nohup`) stays ignored, for the command too.
-        for &signal in signals.iter().filter(|signal| !is_ignored(**signal)) {
+        for &signal in signals.iter().filter(|signal| !is_in(ignored, **signal)) {
             let (reader, writer) = UnixStream::pair()?;
             reader.set_nonblocking(true)?;
             // The system repeats SIGXCPU for each second of a processor, until it kills us.
@@ -125,7 +126,7 @@ pub(crate) fn to_command(signal: i32) -> Signal {
 /// A file that becomes larger than `ulimit -f` allows is an error like a full disk. A handler does
 /// this, as the command would inherit that we ignore the signal.
 pub fn survive_file_limit() {
-    if !is_ignored(SIGXFSZ) {
+    if !is_in(ignored(), SIGXFSZ) {
         let _ = register(SIGXFSZ, Arc::default());
     }
 }
@@ -137,10 +138,13 @@ pub fn outlive_all() {
     }
 }
 
-/// Whether a signal is ignored; false where the system has no `/proc`.
-fn is_ignored(signal: i32) -> bool {
+/// The signals that are ignored, as a mask; none where the system has no `/proc`.
+fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+fn is_in(mask: u64, signal: i32) -> bool {
     signal != SIGCHLD && mask >> (signal - 1) & 1 == 1
 }

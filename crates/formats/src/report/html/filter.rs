@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use ndjson_check_core::NoticeKind;
 
-use super::recording::{EntryKind, Recording};
+use super::recording::{EntryKind, PageEntry, Recording};
 use super::timeline::{class, outcome};
 use super::words::OneLine;
 
@@ -45,6 +45,11 @@ pub(super) fn filter(recording: &Recording) -> Markup {
     let has_failure = entries.calls().any(|call| class(call.outcome) != "good")
         || !recording.findings.is_empty()
         || count(|it| matches!(it, EntryKind::Notice(NoticeKind::Error, _))) > 0;
+    let is_empty = entries.all().all(PageEntry::is_blank) && answers == 0;
+    if is_empty && recording.findings.len() < 2 {
+        // There is nothing to search.
+        return html! {};
+    }
     html! {
         form #filter hidden role="search" {
             div.find {

@@ -1,5 +1,6 @@
 //! How a page begins: how the run ended, and the worst that was found.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
@@ -7,8 +8,7 @@ use ndjson_check_core::{Diagnostic, Severity, counted};
 
 use super::recording::Recording;
 use super::words::{OneLine, WithCode};
-use crate::report::Headline;
-use crate::report::summary_text;
+use crate::report::{Headline, stream_name, summary_text};
 
 /// Rules whose findings are below the headline.
 const WORST_MAX: usize = 3;
@@ -16,15 +16,13 @@ const WORST_MAX: usize = 3;
 /// The name of a stream, its folder set apart.
 pub(super) fn name(stream: &str) -> Markup {
     let file = file_name(stream);
-    let folder = stream.strip_suffix(file).unwrap_or_default();
-    html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(file)) }
+    let folder = stream.strip_suffix(&*file).unwrap_or_default();
+    html! { @if !folder.is_empty() { span.folder { (OneLine(folder)) } wbr; } (OneLine(&file)) }
 }
 
-pub(super) fn file_name(stream: &str) -> &str {
-    if stream == "-" {
-        return "standard input";
-    }
-    stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).unwrap_or(stream)
+pub(super) fn file_name(stream: &str) -> Cow<'_, str> {
+    let file = stream.rsplit(['/', '\\']).next().filter(|name| !name.is_empty());
+    stream_name(file.unwrap_or(stream))
 }
 
 pub(super) fn title(recording: &Recording) -> Markup {

@@ -1,0 +1,67 @@
+//! Files beside recordings that have another extension, and look like recordings all the same.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use super::{Input, Listed, has_extension, shown};
+
+/// Extensions under which people keep recordings.
+const EXTENSIONS: [&str; 3] = ["json", "log", "txt"];
+
+/// Files that are opened, and files that a note names.
+const OPENED_MAX: usize = 1_000;
+const NAMED_MAX: usize = 3;
+
+/// How much of a file is read.
+const HEAD_BYTES: u64 = 4_096;
+
+/// Whether a file may be a recording, by its name.
+pub(super) fn may_be(path: &Path) -> bool {
+    has_extension(path, &EXTENSIONS)
+}
+
+impl Listed {
+    /// A note on the files that are not checked, if some look like recordings.
+    pub(crate) fn note(&self) -> Option<String> {
+        let streams = self.inputs.iter().flatten().filter_map(|input| match input {
+            Input::Path(path) => path.parent(),
+            Input::Stdin => None,
+        });
+        let folders: BTreeSet<&Path> = streams.collect();
+        let beside = self
+            .others
+            .iter()
+            .filter(|path| path.parent().is_some_and(|folder| folders.contains(folder)));
+        let alike: Vec<String> = beside
+            .take(OPENED_MAX)
+            .filter(|path| is_recording(path))
+            .map(|path| shown(path))
+            .collect();
+        let named = alike[..alike.len().min(NAMED_MAX)].join(", ");
+        let more = match alike.len().saturating_sub(NAMED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (files, it) = match alike.len() {
+            0 => return None,
+            1 => ("1 file looks like a recording and is".to_owned(), "it as an argument"),
+            count => (format!("{count} files look like recordings and are"), "them as arguments"),
+        };
+        Some(format!("{files} not checked: {named}{more}; name {it}, or use the extension .ndjson"))
+    }
+}
+
+/// Whether a file begins with an event: an object, or an array of objects, with a `type`. Our own
+/// report is none.
+fn is_recording(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    let head = String::from_utf8_lossy(&head);
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    let head = head.strip_prefix('[').unwrap_or(head).trim_start();
+    let first = head.lines().next().unwrap_or_default();
+    let is_report = first.contains("\"report_version\":");
+    read.is_ok() && first.starts_with("{\"") && first.contains("\"type\":") && !is_report
+}
