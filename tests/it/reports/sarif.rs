@@ -60,7 +60,7 @@ fn the_report_is_valid() {
     let report =
         valid(&stdout(&run_on(&["--report=sarif", "--profile=cursor"], b"{\"type\":\"user\"}\n")));
     let place = &results(&report)[0]["locations"][0]["logicalLocations"][0];
-    assert_eq!(place["fullyQualifiedName"], "-");
+    assert_eq!(place["fullyQualifiedName"], "standard input");
 }
 
 /// Goal: a finding keeps its fingerprint when its stream changes elsewhere, and no two share one.
