@@ -16,7 +16,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Some hundred streams: every fixture in folders, whole and cut; one large one at the start,
+/// Some hundred streams: every fourth fixture in folders, whole and cut; one large one at the start,
 /// so that all others wait for their turn, and noisy ones, with more findings than are kept.
 fn batch() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -27,7 +27,7 @@ fn batch() -> TempDir {
     };
     let good = fs::read(root().join(GOOD)).unwrap();
     write("0/large.ndjson".to_owned(), &good.repeat(300));
-    for (number, case) in cases().iter().enumerate() {
+    for (number, case) in cases().iter().step_by(4).enumerate() {
         let bytes = case.bytes();
         write(format!("{}/{number}.ndjson", number % 7), &bytes);
         write(format!("{}/{number}-cut.jsonl", number % 7), &bytes[..bytes.len() / 2]);

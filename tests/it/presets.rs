@@ -3,7 +3,10 @@
 mod command_lines;
 mod outputs;
 
-use ndjson_check::Rule;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use ndjson_check::{Checker, Rule};
 use ndjson_check_config::Config;
 use serde_json::{Value, json};
 
@@ -35,12 +38,21 @@ enum Says {
 }
 use Says::{Broken, Hidden, Met, NotRun};
 
+/// The regular expressions of a preset are compiled once for all of its command lines.
+fn checker(preset: &str) -> Checker {
+    static CHECKERS: Mutex<BTreeMap<String, Checker>> = Mutex::new(BTreeMap::new());
+    let mut checkers = CHECKERS.lock().unwrap();
+    let built = checkers.entry(preset.to_owned()).or_insert_with(|| {
+        let config = format!("expect.presets = [\"{preset}\"]");
+        let config = Config::parse("x.toml", config).unwrap();
+        let flags = ["--profile", "cursor", "--allow", "schema-violation"];
+        config.apply_to(builder(flags)).profile("cursor").build().unwrap()
+    });
+    built.clone()
+}
+
 pub(crate) fn found(preset: &str, stream: &str) -> Option<(Rule, String)> {
-    let config = format!("expect.presets = [\"{preset}\"]");
-    let config = Config::parse("x.toml", config).unwrap();
-    let flags = ["--profile", "cursor", "--allow", "schema-violation"];
-    let mut checker = config.apply_to(builder(flags)).profile("cursor").build().unwrap();
-    let (_, found) = check(&mut checker, stream.as_bytes());
+    let (_, found) = check(&mut checker(preset), stream.as_bytes());
     let found = found.into_iter().find(|it| it.rule.name().starts_with("expectation-"))?;
     Some((found.rule, found.message + &found.note.unwrap_or_default()))
 }
