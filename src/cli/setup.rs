@@ -24,7 +24,8 @@ pub(crate) fn checker(cli: &Cli, config: &Config) -> Result<Checker, CliError> {
         .members(cli.stats)
         .plain(cli.engine == EngineName::Reference);
     if let Some(command) = cli.command.first().and_then(|command| command.to_str()) {
-        builder = builder.command(command);
+        let arguments = cli.command[1..].iter().map(|it| it.to_string_lossy());
+        builder = builder.command(command).arguments(arguments);
     }
     let directory = std::env::current_dir().ok().filter(|_| !cli.command.is_empty());
     if let Some(directory) = directory.as_ref().and_then(|it| it.to_str()) {

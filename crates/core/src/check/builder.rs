@@ -98,6 +98,14 @@ impl CheckerBuilder {
         self
     }
 
+    /// What the program was called with, without its name. If the agent writes text in place of
+    /// events, a note says how to call it, unless these arguments ask for events.
+    #[must_use]
+    pub fn arguments(mut self, arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.options.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// The directory in which the command was started. Expectations of where a run writes also know
     /// the files below it if the stream does not name the agent's directory.
     #[must_use]

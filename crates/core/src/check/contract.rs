@@ -14,7 +14,7 @@ use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::detect::{Author, ProfileSource, are_versions};
 use crate::profile::vocabulary::Vocabulary;
-use crate::profile::{DEFAULT, Profile, TerminalPolicy};
+use crate::profile::{DEFAULT, FRAMING, Profile, TerminalPolicy};
 use crate::rules::Severities;
 
 /// How streams are checked, whatever the profile.
@@ -28,6 +28,8 @@ pub(crate) struct Options {
     /// The profile that the name of the command shows. A stream that does not show its agent has
     /// this profile.
     pub(crate) silent: Option<&'static str>,
+    /// What the command was called with, if that is known.
+    pub(crate) arguments: Vec<String>,
     /// The format that the agent was asked for; without one the first event shows it.
     pub(crate) format: Option<AgentFormat>,
     /// Whether the stream is one array; without it the first bytes show it.
@@ -55,6 +57,7 @@ impl Default for Options {
             config_file: None,
             is_of_command: false,
             silent: None,
+            arguments: Vec::new(),
             format: None,
             is_array: None,
             repeated_calls: REPEATED_CALLS,
@@ -236,7 +239,9 @@ impl Contracts {
             return Err(Error::UnknownAgent { stream: stream() });
         }
         if authors.is_empty() {
-            let profile = by_command.unwrap_or(DEFAULT);
+            // Nothing says that a command is the default agent.
+            let other = if self.shared.options.is_of_command { FRAMING } else { DEFAULT };
+            let profile = by_command.unwrap_or(other);
             return Ok((self.of_profile(profile)?, ProfileSource::Fallback));
         }
         let mut profiles: Vec<&str> = authors.iter().filter_map(|author| author.agent()).collect();

@@ -12,6 +12,7 @@ mod event;
 mod expectation;
 mod findings;
 mod globs;
+mod how_to_call;
 mod note;
 mod observer;
 mod paths;

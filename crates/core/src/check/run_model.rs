@@ -325,6 +325,6 @@ fn is_figure(update: &FactUpdate) -> bool {
     match update {
         FactUpdate::Set(..) | FactUpdate::Add(..) => true,
         FactUpdate::Text(fact, _) => *fact == RunFact::Model,
-        FactUpdate::Structured(_) | FactUpdate::Reason(_) | FactUpdate::RetryAfter(_) => false,
+        FactUpdate::Structured(_) | FactUpdate::Reason(_) | FactUpdate::RetryAfter(..) => false,
     }
 }

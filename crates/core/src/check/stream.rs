@@ -3,6 +3,7 @@
 use super::contract::Contract;
 use super::end_of_run::{EndOfRun, ProducerExit};
 use super::findings::Findings;
+use super::how_to_call::how_to_call;
 use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
@@ -23,12 +24,6 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
 use crate::rules::{Rule, Severity};
 use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
-
-/// What is missing where an agent writes plain text, if it is not known which agent it is.
-const EVENTS_FLAG: &str = "call the agent with its flag for events";
-
-/// Longest text that is quoted in place of events, in bytes.
-const TEXT_QUOTED_BYTES_MAX: usize = 120;
 
 /// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
 /// lines.
@@ -254,17 +249,10 @@ impl<'c> LineLoop<'c> {
     fn say_how_to_call(&mut self) {
         let found = self.findings.pending.iter_mut().find(|it| it.rule == Rule::EmptyStream);
         let Some(found) = found.filter(|_| self.lines.lines > 0) else { return };
-        let contract = self.contract;
-        let is_known = self.source == ProfileSource::Named || contract.options().silent.is_some();
-        let command = contract.profile().command().filter(|_| is_known);
-        let text = self.lines.first_text.as_ref();
-        let text = text.map(|text| format!("`{}`", clipped(text, TEXT_QUOTED_BYTES_MAX)));
-        let how = match command {
-            Some(command) => Some(format!("for events, call it as `{command}`")),
-            None => text.is_some().then(|| EVENTS_FLAG.to_owned()),
-        };
-        let parts: Vec<String> = text.into_iter().chain(how).collect();
-        found.note = (!parts.is_empty()).then(|| parts.join("; "));
+        let (profile, options) = (self.contract.profile(), self.contract.options());
+        let is_known = self.source == ProfileSource::Named || options.silent.is_some();
+        let command = profile.command().filter(|_| is_known);
+        found.note = how_to_call(command, &options.arguments, self.lines.first_text.as_deref());
     }
 
     fn summary(

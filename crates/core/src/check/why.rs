@@ -25,7 +25,9 @@ impl Why {
         let mut lines = lines.map(|(_, line)| profile.reason_in(line));
         let (on_stderr, after) = lines.find(|(reason, _)| reason.is_some()).unwrap_or_default();
         let reason = reason(end, facts.reason, on_stderr, exit);
-        let after = facts.retry_after.or_else(|| RetryAfter::named(after?));
+        let is_for = |only: &[EndReason]| only.is_empty() || only.contains(&reason);
+        let said = facts.retry_after.filter(|_| is_for(&facts.retry_for));
+        let after = said.or_else(|| RetryAfter::named(after?));
         let retry_after = after.filter(|_| reason.may_pass());
         let retryable = match retry_after {
             Some(_) => Some(Retryable::Later),
@@ -199,6 +201,10 @@ mod tests {
                 RunFacts { reason: Some(reason), retry_after: after, ..RunFacts::default() };
             let why = decided(BAD, &exited(1), "{}", &facts, "[]");
             assert_eq!((why.retryable, why.retry_after), (retryable, retry_after), "{reason:?}");
+            let retry_for = vec![EndReason::RateLimit];
+            let why = decided(BAD, &exited(1), "{}", &RunFacts { retry_for, ..facts }, "[]");
+            let counts = reason == EndReason::RateLimit;
+            assert_eq!(why.retry_after, after.filter(|_| counts), "only for another reason");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Calls of which an event says how they ended, whatever their completions say.
 
-use super::reader::{Rare, call_id};
+use super::reader::{Rare, call_id, tool};
 use super::tag_rules::{TagRules, holding};
 use super::{Call, ToolKey};
 use crate::json::JsonRef;
-use crate::profile::path::{Path, Scope};
-use crate::profile::{Profile, WithoutStart};
+use crate::profile::path::{Finder, Scope};
+use crate::profile::{CallCorrection, Profile, WithoutStart};
 
 pub(super) fn corrections<'e>(
     profile: &Profile,
@@ -14,7 +14,7 @@ pub(super) fn corrections<'e>(
     rare: &mut Rare<'e>,
 ) {
     for rule in holding(&rules.corrections, &profile.calls.corrections, root) {
-        let calls = rule.of.objects(root).filter_map(|scope| corrected(scope, &rule.id));
+        let calls = rule.of.objects(root).filter_map(|scope| corrected(scope, rule));
         let corrected: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
         if !corrected.is_empty() {
             rare.get_or_insert_default().corrected.extend(corrected);
@@ -22,19 +22,21 @@ pub(super) fn corrections<'e>(
     }
 }
 
-/// A call that an event names by its id only.
-fn corrected<'e>(scope: Scope<'e>, id: &[Path]) -> Option<Call<'e>> {
+/// A call that an event names by its id, and perhaps by its tool.
+fn corrected<'e>(scope: Scope<'e>, rule: &CallCorrection) -> Option<Call<'e>> {
+    let (tool, _) = tool(&rule.tool, &mut Finder::new(scope));
     Some(Call {
-        id: call_id(scope, id)?,
+        id: call_id(scope, &rule.id)?,
         is_in_order: false,
-        tool: None,
+        tool: tool.map(|(name, _)| name),
         tool_key: ToolKey::NoPlace,
         is_tool_known: true,
         is_result_known: true,
-        may_repeat: false,
+        may_repeat: true,
         only_repeats: false,
         same: None,
-        without_start: WithoutStart::Ignore,
+        without_start: if rule.is_call { WithoutStart::Call } else { WithoutStart::Ignore },
+        may_precede_session: false,
         is_contradictory: false,
         scope,
         must_match: Vec::new(),

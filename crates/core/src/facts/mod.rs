@@ -134,6 +134,7 @@ impl RareFacts<'_> {
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
             let Call { id, tool, tool_key, same, without_start, .. } = call;
+            let without_start = (without_start, call.may_precede_session);
             let may_repeat = (call.may_repeat, call.only_repeats, call.is_in_order);
             let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
             format!(
@@ -228,6 +229,8 @@ pub(crate) struct Call<'e> {
     pub(crate) same: Option<BoundedId>,
     /// What a completion is if there was no start.
     pub(crate) without_start: WithoutStart,
+    /// Whether such a completion, before the session starts, is of an earlier run.
+    pub(crate) may_precede_session: bool,
     /// Whether a completion says two things at once.
     pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.

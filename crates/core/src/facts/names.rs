@@ -4,7 +4,7 @@ use super::FactReader;
 use super::tag_rules::holding;
 use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
-use crate::profile::{CallRule, Profile, RunFact};
+use crate::profile::{CallRule, Profile, RunFact, ToolName};
 
 impl FactReader {
     /// The values of an event that name something, or say when it was.
@@ -26,7 +26,10 @@ impl FactReader {
             rule.of.objects(root).for_each(|scope| call(profile, rule, scope, &mut add));
         }
         for rule in holding(&rules.corrections, &profile.calls.corrections, root) {
-            rule.of.objects(root).for_each(|scope| add(scope, &rule.id));
+            rule.of.objects(root).for_each(|scope| {
+                add(scope, &rule.id);
+                tools(&rule.tool, scope, &mut add);
+            });
         }
         let work = &profile.calls.background;
         let starts = holding(&rules.background_start, &work.start, root);
@@ -63,7 +66,10 @@ fn call<'e>(
     add: &mut impl FnMut(Scope<'e>, &[Path]),
 ) {
     add(scope, &rule.id);
-    let tools = rule.tool.as_ref().unwrap_or(&profile.calls.tool);
-    let values = tools.iter().filter_map(|tool| tool.value.as_ref());
+    tools(rule.tool.as_ref().unwrap_or(&profile.calls.tool), scope, add);
+}
+
+fn tools<'e>(names: &[ToolName], scope: Scope<'e>, add: &mut impl FnMut(Scope<'e>, &[Path])) {
+    let values = names.iter().filter_map(|tool| tool.value.as_ref());
     values.for_each(|path| add(scope, std::slice::from_ref(path)));
 }

@@ -216,6 +216,7 @@ fn call<'p, 'e>(
         only_repeats: rule.only_repeats,
         same: rule.same.as_ref().and_then(|path| call_id(scope, std::slice::from_ref(path))),
         without_start: rule.without_start,
+        may_precede_session: rule.may_precede_session,
         is_contradictory: false,
         scope,
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
@@ -226,7 +227,10 @@ fn call<'p, 'e>(
 type KnownTool<'e> = Option<(Cow<'e, str>, bool)>;
 
 /// The tool, and whether a key names it.
-fn tool<'p, 'e>(names: &'p [ToolName], finder: &mut Finder<'p, 'e>) -> (KnownTool<'e>, ToolKey) {
+pub(super) fn tool<'p, 'e>(
+    names: &'p [ToolName],
+    finder: &mut Finder<'p, 'e>,
+) -> (KnownTool<'e>, ToolKey) {
     let (mut tool, mut tool_key) = (None, ToolKey::NoPlace);
     for rule in names {
         let key = rule.key.as_ref().and_then(|path| finder.find_key(path));

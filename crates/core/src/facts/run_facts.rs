@@ -21,7 +21,8 @@ pub(crate) enum FactUpdate {
     /// None if it is too long to be kept.
     Structured(Option<Value>),
     Reason(EndReason),
-    RetryAfter(RetryAfter),
+    /// Only for these reasons, if there are any.
+    RetryAfter(RetryAfter, Vec<EndReason>),
 }
 
 /// What the agent reports about the run. What it does not report is absent, never zero.
@@ -58,6 +59,9 @@ pub struct RunFacts {
     /// When a retry is worth it, if the agent or its provider says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<RetryAfter>,
+    /// The reasons for which that time counts; none: for all.
+    #[serde(skip)]
+    pub(crate) retry_for: Vec<EndReason>,
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
@@ -184,7 +188,7 @@ pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Ve
             for (fact, value) in &rule.set {
                 let update = match fact {
                     RunFact::Structured => structured(value, scope),
-                    RunFact::RetryAfter => retry_after(value, scope),
+                    RunFact::RetryAfter => retry_after(value, scope, &rule.retry_for),
                     RunFact::Model => value.text(scope).map(|text| FactUpdate::Text(*fact, text)),
                     RunFact::ErrorText => {
                         let text = value.text(scope);
@@ -213,8 +217,9 @@ fn structured(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
 }
 
 /// The first of the values that says when a retry is worth it.
-fn retry_after(value: &FactValue, scope: Scope<'_>) -> Option<FactUpdate> {
-    value.values(scope).find_map(RetryAfter::of).map(FactUpdate::RetryAfter)
+fn retry_after(value: &FactValue, scope: Scope<'_>, only: &[EndReason]) -> Option<FactUpdate> {
+    let after = value.values(scope).find_map(RetryAfter::of)?;
+    Some(FactUpdate::RetryAfter(after, only.to_vec()))
 }
 
 /// The text of an error; adds what it says about the reason and a retry.
@@ -224,7 +229,8 @@ fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> F
         (None, _) if message != text => profile.reason_in(&message),
         said => said,
     };
-    let after = after.and_then(RetryAfter::named).map(FactUpdate::RetryAfter);
+    let after = after.and_then(RetryAfter::named);
+    let after = after.map(|after| FactUpdate::RetryAfter(after, Vec::new()));
     updates.extend(reason.map(FactUpdate::Reason).into_iter().chain(after));
     FactUpdate::Text(RunFact::ErrorText, message.into_owned())
 }
@@ -283,7 +289,10 @@ impl RunFacts {
                     self.has_long_structured = value.is_none();
                 }
                 FactUpdate::Reason(reason) => self.reason = Some(*reason),
-                FactUpdate::RetryAfter(after) => self.retry_after = Some(*after),
+                FactUpdate::RetryAfter(after, only) => {
+                    self.retry_after = Some(*after);
+                    self.retry_for.clone_from(only);
+                }
             }
         }
     }

@@ -7,6 +7,9 @@ use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 /// The profile of a stream without events, if none is named.
 pub const DEFAULT: &str = "cursor";
 
+/// The profile of a stream without events that comes from a command which no profile knows.
+pub(crate) const FRAMING: &str = "jsonl";
+
 /// An older name of the default agent's program.
 const DEFAULT_PROGRAM: &str = "cursor-agent";
 

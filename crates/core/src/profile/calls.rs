@@ -175,7 +175,8 @@ pub(crate) struct BackgroundRule {
     pub when: Conditions,
     #[serde(flatten)]
     pub of: Objects,
-    /// The parts of the id of the work.
+    /// The parts of the id of the work. An end without an id is the end of all work.
+    #[serde(default)]
     pub id: Vec<Path>,
     /// Of an end: after the end of the run, it means that the work was lost.
     #[serde(default)]
@@ -213,6 +214,9 @@ pub(crate) struct CallRule {
     /// What a completion means if no start came before.
     #[serde(default)]
     pub without_start: WithoutStart,
+    /// Whether a completion may belong to an earlier run: it comes before the session starts.
+    #[serde(default)]
+    pub may_precede_session: bool,
     /// Whether the half may be repeated.
     #[serde(default)]
     pub may_repeat: bool,
@@ -233,6 +237,12 @@ pub(crate) struct CallCorrection {
     /// The parts of the call's id.
     pub id: Vec<Path>,
     pub outcome: CallOutcome,
+    /// Where the tool's name is, if the event names it.
+    #[serde(default)]
+    pub tool: Vec<ToolName>,
+    /// Whether it counts as a call if the stream shows no calls.
+    #[serde(default)]
+    pub is_call: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]

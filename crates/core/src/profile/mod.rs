@@ -45,7 +45,10 @@ pub use reason::{EndReason, Retryable};
 
 pub(crate) use actions::ActionRules;
 pub use builtin::DEFAULT;
-pub(crate) use calls::{BackgroundRule, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart};
+pub(crate) use builtin::FRAMING;
+pub(crate) use calls::{
+    BackgroundRule, CallCorrection, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart,
+};
 pub(crate) use defects::{DefectRule, DuplicateKeyRule};
 pub(crate) use details::{
     CallDuration, FragmentRule, NoticePaths, NoticeRule, PlanRule, ResultRule, ThinkingMode,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::Objects;
-use super::reason::ReasonSource;
+use super::reason::{EndReason, ReasonSource};
 use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
@@ -25,6 +25,9 @@ pub(crate) struct RunFactRule {
     pub add: BTreeMap<RunFact, FactValue>,
     /// Why the run ended.
     pub reason: Option<ReasonSource>,
+    /// The reasons for which the time of a retry counts; none: for all.
+    #[serde(default)]
+    pub retry_for: Vec<EndReason>,
 }
 
 /// Events that say what one message of the model used. All rules that match apply.

@@ -57,6 +57,10 @@ impl BackgroundWork {
     }
 
     fn end(&mut self, id: &BoundedId) {
+        if id.as_str().is_empty() {
+            self.open.clear();
+            return;
+        }
         let count = self.open.len();
         self.open.retain(|_, open| open != id);
         let is_new = count == self.open.len() && !self.ended_early.contains(id);

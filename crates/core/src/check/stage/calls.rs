@@ -67,6 +67,10 @@ pub(crate) struct CallTable<'p> {
     ended_tasks: VecDeque<(String, u64)>,
     open_in_earlier_turns: u64,
     untracked_calls: UntrackedCalls,
+    /// Whether the session has started.
+    in_session: bool,
+    /// Whether an event has started or completed a call.
+    shows_calls: bool,
     /// Whether a call of this turn was not remembered.
     has_forgotten: bool,
     has_overflowed: bool,
@@ -93,6 +97,8 @@ impl<'p> CallTable<'p> {
             ended_tasks: VecDeque::new(),
             open_in_earlier_turns: 0,
             untracked_calls: UntrackedCalls::default(),
+            in_session: false,
+            shows_calls: false,
             has_forgotten: false,
             has_overflowed: false,
         }
@@ -124,6 +130,7 @@ impl<'p> CallTable<'p> {
             diagnostic.of_call(call.id.as_str()).at(facts.line, facts.offset)
         };
         let rules = self.rules;
+        self.in_session |= facts.marks.starts_session;
         self.actions.observe(facts);
         self.settle_rejected(facts, updates, found);
         let start = CallStart { line: facts.line, time: facts.time };
@@ -136,6 +143,7 @@ impl<'p> CallTable<'p> {
             found.extend(diagnostic.map(|it| about(call, it)));
         }
         self.observe_corrections(facts, updates, found);
+        self.shows_calls |= !(facts.started().is_empty() && facts.completed().is_empty());
         for (call, outcome) in facts.completed() {
             let key = self.key_of_completion(call);
             found.extend(self.contradiction(key, call).map(|it| about(call, it)));
@@ -270,7 +278,7 @@ impl<'p> CallTable<'p> {
     }
 
     /// A completion of a call that is not open: a repeated one, or one without a start.
-    fn complete_unopened(
+    pub(super) fn complete_unopened(
         &mut self,
         key: u64,
         call: &Call<'_>,
@@ -299,7 +307,8 @@ impl<'p> CallTable<'p> {
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
         }
-        let is_whole_call = call.without_start == WithoutStart::Call;
+        let is_of_earlier_run = call.may_precede_session && !self.in_session;
+        let is_whole_call = call.without_start == WithoutStart::Call || is_of_earlier_run;
         let may_lack_start =
             call.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
         self.counts.total += 1;

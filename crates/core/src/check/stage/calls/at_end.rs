@@ -127,7 +127,8 @@ impl<'p> CallTable<'p> {
     /// Reported where a run succeeded: there were calls, and each was refused.
     pub(crate) fn all_refused(&self) -> Option<Diagnostic> {
         let CallCounts { total, rejected, denied, .. } = self.counts;
-        if total == 0 || total != rejected + denied {
+        // Where only refused calls are named, others may have succeeded.
+        if !self.shows_calls || total == 0 || total != rejected + denied {
             return None;
         }
         let calls = if total == 1 { "its tool call was" } else { "all its tool calls were" };

@@ -4,10 +4,14 @@ use super::call_name::{denied, named};
 use super::{CallTable, Effect, OpenAction};
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Facts};
-use crate::profile::CallOutcome;
+use crate::profile::{CallOutcome, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use std::hash::BuildHasher as _;
+
+/// A note on a refused call where no event shows calls.
+const ONLY_REFUSED: &str =
+    "only refused calls are named here; the events of a run show whether others succeeded";
 
 impl<'p> CallTable<'p> {
     pub(crate) fn observe_corrections<'f>(
@@ -19,7 +23,14 @@ impl<'p> CallTable<'p> {
         'p: 'f,
     {
         for (call, outcome) in facts.corrected() {
-            let (change, diagnostic) = self.correct(&call.id, *outcome);
+            let is_only_named = call.without_start == WithoutStart::Call && !self.shows_calls;
+            let (change, diagnostic) = if is_only_named {
+                let key = self.hash(&call.id);
+                let (change, refused) = self.complete_unopened(key, call, *outcome, facts.line);
+                (change, refused.map(|it| it.note(ONLY_REFUSED)))
+            } else {
+                self.correct(&call.id, *outcome)
+            };
             if let Some((change, number, is_new)) = change {
                 let mut update = CallUpdate::new((change, number, is_new), call, self.rules);
                 update.parent = self.parent(&update);

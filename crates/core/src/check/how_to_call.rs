@@ -1,0 +1,60 @@
+//! What an agent was called without, if it writes text and no event.
+
+use crate::rules::escape::clipped;
+
+/// What is missing if it is not known which agent it is.
+const EVENTS_FLAG: &str = "call the agent with its flag for events";
+
+/// Longest text that is quoted in place of events, in bytes.
+const TEXT_QUOTED_BYTES_MAX: usize = 120;
+
+/// A format of events, by the names that agents give to theirs.
+const FORMAT: &str = "json";
+
+/// The note on a stream without events: its text, and how to call the agent. `command` is how the
+/// agent writes events, and `arguments` are those that it was called with.
+pub(super) fn how_to_call(
+    command: Option<&str>,
+    arguments: &[String],
+    text: Option<&str>,
+) -> Option<String> {
+    let text = text.map(|text| format!("`{}`", clipped(text, TEXT_QUOTED_BYTES_MAX)));
+    let how = match command {
+        Some(command) if is_called(command, arguments) => None,
+        Some(command) => Some(format!("for events, call it as `{command}`")),
+        None => text.is_some().then(|| EVENTS_FLAG.to_owned()),
+    };
+    let parts: Vec<String> = text.into_iter().chain(how).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Whether the arguments ask for the format that the command asks for. Other flags have short
+/// forms.
+fn is_called(command: &str, arguments: &[String]) -> bool {
+    let words = |text: &str| text.split([' ', '=']).map(str::to_owned).collect::<Vec<_>>();
+    let given: Vec<String> = arguments.iter().flat_map(|argument| words(argument)).collect();
+    let mut formats = words(command).into_iter().filter(|word| word.contains(FORMAT)).peekable();
+    formats.peek().is_some() && formats.all(|format| given.contains(&format))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_asks_for_events_is_not_corrected() {
+        let command = "agent --print --output-format stream-json";
+        for (arguments, is_asked) in [
+            (&["-p", "hi", "--output-format", "stream-json"][..], true),
+            (&["--output-format=stream-json"], true),
+            (&["-o", "json"], false),
+            (&[], false),
+        ] {
+            let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+            let note = how_to_call(Some(command), &arguments, Some("Not logged in"));
+            let how = format!("`Not logged in`; for events, call it as `{command}`");
+            let expected = if is_asked { "`Not logged in`".to_owned() } else { how };
+            assert_eq!(note, Some(expected), "{arguments:?}");
+        }
+    }
+}
