@@ -84,6 +84,17 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
     ("claude", "No conversation found with session ID: 1111", EndReason::Config),
     ("claude", "Reached max turns (40)", EndReason::MaxTurns),
     (
+        "claude",
+        "Prompt is too long · automatic compaction failed: You've hit your session limit",
+        EndReason::RateLimit,
+    ),
+    ("claude", "API Error: Overloaded", EndReason::Overloaded),
+    ("claude", "API Error: upstream took too long", EndReason::Overloaded),
+    ("claude", "API Error: Can't reach the API", EndReason::Network),
+    ("claude", "API Error: Server is temporarily limiting requests", EndReason::RateLimit),
+    ("claude", "Failed to authenticate: API Error: 401 no", EndReason::Auth),
+    ("claude", "Your credit balance is too low", EndReason::Billing),
+    (
         "codex",
         "exceeded retry limit, last status: 401 Unauthorized, request id: r",
         EndReason::Auth,
