@@ -307,6 +307,7 @@ impl<'c> LineLoop<'c> {
             reason: Some(why.reason),
             retryable: why.retryable,
             retry_after: why.retry_after,
+            retry_for: Vec::new(),
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),
             may_have_written: self.run.calls.actions.may_have_written(),

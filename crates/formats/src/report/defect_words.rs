@@ -1,7 +1,8 @@
 //! What is wrong with a stream, as its headline says it.
 
 use ndjson_check_core::{
-    CallOutcome, Diagnostic, Note, Outcome, Rule, StreamSummary, ToolCall, counted, escape::clipped,
+    AgentFormat, CallOutcome, Diagnostic, Note, Rule, StreamSummary, ToolCall, counted,
+    escape::clipped,
 };
 
 use super::FirstFindings;
@@ -117,10 +118,9 @@ pub(super) fn refused(summary: &StreamSummary) -> String {
     let refused = counts.rejected + counts.denied;
     let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));
     let colon = if names.is_empty() { "" } else { ": " };
-    // If only refused calls are known, how many calls there were is not.
-    let are_all = summary.outcome == Outcome::Succeeded && refused == counts.total;
-    let is_only_named = are_all && !summary.rule_counts.contains_key(&Rule::AllCallsRefused);
-    let of = if is_only_named { String::new() } else { format!(" of {}", counts.total) };
+    // A single object names refused calls only: how many calls there were is not known.
+    let is_object = summary.format == AgentFormat::Json;
+    let of = if is_object { String::new() } else { format!(" of {}", counts.total) };
     format!(" ({refused}{of}{colon}{names})")
 }
 
