@@ -31,7 +31,7 @@ Forms of --to:
   text         one line for each action, as it happens
   transcript   the assistant's text, with the actions in between
   answer       only the final message of a run that succeeded
-  json         the agent's single object, if the run succeeded
+  json         the agent's `--output-format json` object, if the run succeeded
   stream-json  the input, unchanged
   events       one vocabulary for all agents, as NDJSON
   chrome-trace, otlp-json, atif
@@ -40,7 +40,7 @@ Forms of --to:
 const NOTES: &str = "\
 If a signal ends ndjson-check, the exit status is 128 plus its number.
 
-To check a file that is named like a subcommand, write ./rules, for example.";
+To check a file that has the name of a subcommand, such as rules, write ./rules.";
 
 /// The widest help, in columns, and its width where no terminal shows it.
 const COLUMNS_MAX: usize = 100;
