@@ -1,14 +1,14 @@
 //! The reader: a stream as events, without an observer.
 
 use std::collections::HashSet;
-use std::mem;
+use std::{fs, mem};
 
 use ndjson_check::{
     CallKind, Checker, Event, EventKind, ExitStatus, ExpectedCalls, Form, Limits, ProducerExit,
     Reader,
 };
 
-use crate::streams::{Case, cases, converted, judge};
+use crate::streams::{Case, cases, converted, judge, root};
 
 /// The events of a stream that arrives in chunks of this size, as JSON lines.
 fn read(checker: &Checker, stream: &[u8], chunk: usize) -> Option<String> {
@@ -123,6 +123,24 @@ fn setters_set_the_field_of_their_name() {
     let calls = ExpectedCalls::default().runs("npm test").at_least(1).after(CallKind::Write);
     assert_eq!(calls.runs.as_deref(), Some("npm test"));
     assert_eq!((calls.at_least, calls.after), (Some(1), Some(CallKind::Write)));
+}
+
+/// Goal: a program that owns the process knows when it has only to exit.
+#[test]
+fn a_reader_knows_that_the_terminal_event_has_come() {
+    let mut reader = Checker::builder().build().unwrap().reader("a");
+    let stream = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let lines: Vec<&[u8]> = stream.split_inclusive(|byte| *byte == b'\n').collect();
+    for (at, line) in lines.iter().enumerate() {
+        reader.feed(line).unwrap();
+        assert_eq!(reader.is_complete(), at + 1 == lines.len(), "line {}", at + 1);
+    }
+    // A new turn.
+    reader.feed(&stream).unwrap();
+    assert!(reader.is_complete());
+    reader.feed(lines[0]).unwrap();
+    reader.feed(lines[1]).unwrap();
+    assert!(!reader.is_complete());
 }
 
 /// Goal: a profile and a schema need no file.

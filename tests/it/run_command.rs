@@ -139,6 +139,10 @@ fn the_environment_the_directory_and_the_input_are_those_of_the_caller() {
         let summary = run(command);
         assert_eq!(summary.stderr, ["200000 bytes", "KEY is Some(\"v\")", "PATH is None"]);
     }
+    let command = agent_that(["count-stdin"]).stdin(Stdin::Bytes(vec![0xff; 3]));
+    let started = command.spawn(&checker()).unwrap();
+    assert!(started.id().is_some_and(|id| id > 0));
+    assert_eq!(started.finish().unwrap().stderr, ["3 bytes"]);
     // A command that reads nothing blocks nobody.
     run(agent_that(["emit", GOOD]).stdin(Stdin::Text(long)));
 }

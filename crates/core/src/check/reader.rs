@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    Contracts, Event, Learned, Observer, ProducerExit, RunEvents, StreamCheck, StreamStart,
-    StreamSummary,
+    CheckedEvent, Contracts, Event, Learned, Observer, ProducerExit, RunEvents, StreamCheck,
+    StreamStart, StreamSummary,
 };
 use crate::error::Error;
 use crate::rules::diagnostic::Diagnostic;
@@ -47,6 +47,7 @@ struct NewEvents {
     of: Option<RunEvents>,
     new: Vec<Event<'static>>,
     findings: Vec<Diagnostic>,
+    is_complete: bool,
 }
 
 impl fmt::Debug for Reader {
@@ -86,6 +87,12 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
+    /// Whether the terminal event has come, so that the agent has only to exit. A new turn after it
+    /// takes that back. Always false for an agent that writes no terminal event.
+    pub fn is_complete(&self) -> bool {
+        self.events.is_complete
+    }
+
     /// The end of the stream, and what is known about its producer.
     ///
     /// # Errors
@@ -111,6 +118,10 @@ impl Observer for NewEvents {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.of = Some(RunEvents::new(start));
         Ok(())
+    }
+
+    fn event(&mut self, event: &CheckedEvent<'_>) {
+        self.is_complete = event.is_end() || self.is_complete && !event.is_in_run();
     }
 
     fn events(&mut self, events: &[Event<'_>]) {

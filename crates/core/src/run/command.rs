@@ -32,6 +32,8 @@ pub enum Stdin {
     Null,
     /// This text, and then nothing.
     Text(String),
+    /// These bytes, and then nothing.
+    Bytes(Vec<u8>),
     /// What this process would read.
     Inherit,
 }
@@ -182,25 +184,27 @@ impl Command {
     ///
     /// When the program cannot be started.
     pub fn spawn(mut self, checker: &Checker) -> Result<AgentRun, Error> {
-        let text = match self.stdin {
+        let input = match self.stdin {
             Stdin::Null => (Stdio::null(), None),
             Stdin::Inherit => (Stdio::inherit(), None),
-            Stdin::Text(text) => (Stdio::piped(), Some(text)),
+            Stdin::Text(text) => (Stdio::piped(), Some(text.into_bytes())),
+            Stdin::Bytes(bytes) => (Stdio::piped(), Some(bytes)),
         };
-        self.inner.stdin(text.0);
+        self.inner.stdin(input.0);
         let copy = StderrCopy { out: self.stderr, redactor: None };
         let started = Producer::start(&mut self.inner, false, self.timers, copy, None);
         let failed =
             |source: io::Error| Error::Start { program: self.name.clone(), source: source.into() };
         let (mut producer, source) = started.map_err(failed)?;
-        if let Some((mut stdin, text)) = producer.stdin.take().zip(text.1) {
+        if let Some((mut stdin, bytes)) = producer.stdin.take().zip(input.1) {
             // A command that does not read must not block us. One that closes it has read enough.
-            let write = move || stdin.write_all(text.as_bytes());
+            let write = move || stdin.write_all(&bytes);
             thread::Builder::new().spawn(write).map_err(failed)?;
         }
         Ok(AgentRun {
             reader: Some(checker.reader(&self.name)),
             name: self.name,
+            id: producer.id,
             stopper: Stopper(producer.watch.clone()),
             producer: Some(producer),
             source,
@@ -219,6 +223,7 @@ impl Command {
 /// the run ended. Dropping it ends the command.
 pub struct AgentRun {
     name: String,
+    id: Option<u32>,
     stopper: Stopper,
     /// None when the command has ended.
     producer: Option<Producer>,
@@ -260,6 +265,11 @@ impl AgentRun {
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
+    }
+
+    /// The number of the process that was started; on Unix also that of its group. None: not known.
+    pub fn id(&self) -> Option<u32> {
+        self.id
     }
 
     /// The first finding of each rule, after the last event.

@@ -53,6 +53,8 @@ pub(super) fn after(time: Instant, limit: Duration) -> Option<Instant> {
 /// What writes a stream: a command, or an unknown process that writes to our standard input.
 #[derive(Debug)]
 pub struct Producer {
+    /// The number of the command's process.
+    pub(super) id: Option<u32>,
     pub(super) watch: Watch,
     timers: Timers,
     /// Returns the last lines of standard error.
@@ -62,9 +64,10 @@ pub struct Producer {
     pub(super) stdin: Option<ChildStdin>,
 }
 
-/// The ends of a command's pipes, of those that it has.
+/// The number of a command, and the ends of its pipes, of those that it has.
 #[derive(Debug)]
 pub(super) struct Pipes {
+    id: u32,
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: Option<ChildStdout>,
     pub(super) stderr: Option<ChildStderr>,
@@ -72,7 +75,12 @@ pub(super) struct Pipes {
 
 impl From<&mut Child> for Pipes {
     fn from(child: &mut Child) -> Self {
-        Self { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() }
+        Self {
+            id: child.id(),
+            stdin: child.stdin.take(),
+            stdout: child.stdout.take(),
+            stderr: child.stderr.take(),
+        }
     }
 }
 
@@ -152,7 +160,8 @@ impl Producer {
         let (checks, stop) = (watch.0.clone(), vec![stop_out, stop_err]);
         let supervisor = Supervisor::new(Some(group), timers.clone(), watch, signals, stop, whole);
         let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
-        Ok((Self { watch: checks, timers, stderr, supervisor, stdin: pipes.stdin }, stream))
+        let (id, stdin) = (Some(pipes.id), pipes.stdin);
+        Ok((Self { id, watch: checks, timers, stderr, supervisor, stdin }, stream))
     }
 
     /// Watches a stream of another process. After a timeout or a signal we stop reading; the other
@@ -174,7 +183,8 @@ impl Producer {
         let (own, stop) = (timers.clone(), vec![stop]);
         let supervisor = Supervisor::new(None, own, watch, signals, stop, Some(whole));
         let supervisor = supervisor.start()?;
-        Ok((Self { watch: checks, timers, stderr: None, supervisor, stdin: None }, stream))
+        let (stderr, stdin) = (None, None);
+        Ok((Self { id: None, watch: checks, timers, stderr, supervisor, stdin }, stream))
     }
 
     /// From this observer of the check, the supervisor learns the events.
