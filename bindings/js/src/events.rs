@@ -14,8 +14,6 @@ pub(crate) struct EventArray {
     /// The members of an array, with a comma before each.
     new: Vec<u8>,
     pub(crate) summary: Vec<u8>,
-    /// That of `run.end`, as a JSON string, once the summary is there.
-    pub(crate) answer: Vec<u8>,
     told: Answer,
     found: FirstFindings,
     is_over: bool,
@@ -95,8 +93,6 @@ impl Observer for EventArray {
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.add(|of, out| of.finish(summary, out));
-        self.summary = single::summary_json(summary, &self.found).into_bytes();
-        let answer = single::answer_of(&self.told, summary.outcome);
-        self.answer = serde_json::to_vec(answer).expect("it is a string, in memory");
+        self.summary = single::summary_json(summary, &self.found, &self.told).into_bytes();
     }
 }

@@ -74,7 +74,7 @@ impl Writing {
         }
     }
 
-    /// The last part. Of events it is an object with them, the summary and the answer.
+    /// The last part. Of events it is an object with them and the summary.
     pub(crate) fn finish(mut self, exit: &ProducerExit) -> Result<Vec<u8>, String> {
         let observer = self.writer.observer();
         let summary = self
@@ -85,9 +85,8 @@ impl Writing {
         Ok(match &mut self.writer {
             Writer::Events(events) => {
                 let last = events.take();
-                let EventArray { summary, answer, .. } = &**events;
-                let names = [&b"{\"events\":"[..], b",\"summary\":", b",\"answer\":"];
-                [names[0], &last, names[1], summary, names[2], answer, b"}"].concat()
+                let names = [&b"{\"events\":"[..], b",\"summary\":"];
+                [names[0], &last, names[1], &events.summary, b"}"].concat()
             }
             Writer::Text(written) => {
                 single::end(written, &summary);

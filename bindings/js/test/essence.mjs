@@ -1,7 +1,9 @@
 // What must work in Node, Deno and Bun alike: `check` runs it in each that is there.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { Reader, convert, events, report, run } from "../dist/index.js";
@@ -10,9 +12,9 @@ const PLAIN = fileURLToPath(new URL("../../../fixtures/agents/cursor/plain.ndjso
 const bytes = readFileSync(PLAIN);
 const shell = (script, options) => run("sh", ["-c", script], options).end;
 
-async function all(source) {
+async function all(source, options) {
   const list = [];
-  for await (const event of events(source)) list.push(event);
+  for await (const event of events(source, options)) list.push(event);
   return list;
 }
 
@@ -31,6 +33,14 @@ const reader = new Reader({ config: "limits.calls = 0" });
 reader.feed(bytes);
 reader.finish();
 assert.equal(reader.summary.verdict, "non-conforming");
+
+// What another process says at its end, and lines without their ends.
+const child = spawn("sh", ["-c", `cat '${PLAIN}'; exit 1`]);
+const exit = once(child, "exit");
+const lines = createInterface({ input: child.stdout });
+const ended = await all(lines, { exitStatus: exit.then(([code]) => code), signal: exit.then(([, name]) => name) });
+assert.deepEqual([ended.length, ended.at(-1).exit_status], [expected.length + 1, 1]);
+assert.throws(() => run("cat", [PLAIN], { signal: AbortSignal.abort() }), { name: "AbortError" });
 
 const good = await run("cat", [PLAIN], { timeout: 30_000 }).end;
 assert.deepEqual([good.outcome, good.exitStatus], ["succeeded", 0]);

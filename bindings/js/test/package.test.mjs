@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { cpSync, createReadStream, mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +11,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { NdjsonCheckError, Reader, StreamError, convert, convertParts, events, report, toText } from "ndjson-check";
-import { toConform } from "ndjson-check/matchers";
+import { toConform, toPass } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
-import { PLAIN, PROGRAM, program } from "./fixtures.mjs";
+import { AGENTS, PLAIN, PROGRAM, program } from "./fixtures.mjs";
 
 const bytes = readFileSync(PLAIN);
 
@@ -166,6 +169,98 @@ test("exit statuses of all systems", async () => {
   assert.equal(reader.finish({ exitStatus: 300 }).at(-1).exit_status, 255);
 });
 
+test("a signal has a number or a name", async () => {
+  const end = async (options) => (await all(bytes, { profile: "cursor", ...options })).at(-1);
+  for (const [signal, number] of [["SIGTERM", 15], ["SIGKILL", 9], [15, 15]]) {
+    const { outcome, ...last } = await end({ exitStatus: null, signal });
+    assert.deepEqual([outcome, last.signal], ["failed", number]);
+  }
+  const reader = new Reader();
+  reader.feed(bytes);
+  assert.equal(reader.finish({ exitStatus: null, signal: "SIGUSR1" }).at(-1).outcome, "failed");
+});
+
+test("an exit status that is known after the last bytes", async () => {
+  let isRead = false;
+  async function* source() {
+    yield bytes;
+    isRead = true;
+  }
+  const exitStatus = () => {
+    assert.ok(isRead);
+    return Promise.resolve(7);
+  };
+  const end = (await all(source(), { exitStatus })).at(-1);
+  assert.deepEqual([end.outcome, end.exit_status], ["failed", 7]);
+  assert.equal((await all(bytes, { exitStatus: async () => 0, signal: Promise.resolve(null) })).at(-1).outcome, "succeeded");
+  const killed = { exitStatus: Promise.resolve(null), signal: () => "SIGKILL" };
+  assert.deepEqual((await all(bytes, killed)).at(-1).signal, 9);
+  assert.match(await convert(bytes, "events", { exitStatus: () => 1 }), /"outcome":"failed"/);
+  assert.match(await report(bytes, "human", { exitStatus: Promise.resolve(1) }), /^✗/);
+  // It must not become a success.
+  for (const unknown of [() => null, Promise.resolve(undefined)]) {
+    const said = /^TypeError: the option exitStatus has given no number: the process has not ended, or a signal/;
+    await assert.rejects(all(bytes, { exitStatus: unknown }), said);
+  }
+  await assert.rejects(all(bytes, { exitStatus: () => "0" }), /the option exitStatus must be a whole number/);
+  await assert.rejects(all(bytes, { exitStatus: Promise.reject(new Error("a defect")) }), /a defect/);
+});
+
+test("the exit status of a process that the program has started", { skip: process.platform === "win32" }, async () => {
+  for (const [script, outcome] of [["exit 0", "succeeded"], ["exit 1", "failed"], ["kill -9 $$", "failed"]]) {
+    const child = spawn("sh", ["-c", `cat '${PLAIN}'; ${script}`]);
+    const exit = once(child, "exit");
+    const options = { exitStatus: exit.then(([code]) => code), signal: exit.then(([, name]) => name) };
+    assert.equal((await all(child.stdout, options)).at(-1).outcome, outcome, script);
+  }
+});
+
+test("lines without their ends", async () => {
+  const expected = await all(bytes);
+  assert.deepEqual(await all(createInterface({ input: createReadStream(PLAIN) })), expected);
+  const file = await open(PLAIN);
+  assert.deepEqual(await all(file.readLines()), expected);
+  const lines = bytes.toString().trimEnd().split("\n");
+  const forms = [(line) => line, (line) => `${line}\n`, (line) => Buffer.from(line), (line) => Buffer.from(`${line}\n`)];
+  for (const form of forms) {
+    const reader = new Reader();
+    const seen = lines.flatMap((line) => reader.feedLine(form(line)));
+    assert.deepEqual(seen.concat(reader.finish()), expected);
+  }
+  assert.throws(() => new Reader().feedLine(5), TypeError);
+});
+
+test("a reader knows that the terminal event has come, and the answer", async () => {
+  const claude = readFileSync(join(AGENTS, "claude/plain.ndjson"));
+  const lines = claude.toString().trimEnd().split("\n");
+  const reader = new Reader();
+  const complete = lines.map((line) => [reader.feedLine(line), reader.isComplete][1]);
+  assert.deepEqual(complete, lines.map((_, at) => at === lines.length - 1));
+  assert.throws(() => reader.answer, /the stream is not finished/);
+  reader.finish({ exitStatus: 0 });
+  assert.equal(reader.isComplete, true);
+  assert.equal(`${reader.answer}\n`, await convert(claude, "answer", { raw: true }));
+  assert.equal(reader.summary.answer, reader.answer);
+  const failed = new Reader();
+  failed.feed(claude);
+  failed.finish({ exitStatus: 1 });
+  assert.equal(failed.answer, "");
+});
+
+test("a path is no stream", async () => {
+  for (const path of ["run.ndjson", "/tmp/a b.jsonl", "x.json.gz"]) {
+    await assert.rejects(all(path), /^TypeError: a string is the text of a stream, not its path; pass `createReadStream/);
+    await assert.rejects(toPass(path), TypeError);
+  }
+});
+
+test("a runtime without FinalizationRegistry", () => {
+  const index = JSON.stringify(import.meta.resolve("ndjson-check"));
+  const text = `delete globalThis.FinalizationRegistry; const { Reader } = await import(${index}); new Reader().close();`;
+  const done = spawnSync(process.execPath, ["--input-type=module", "--eval", text]);
+  assert.equal(done.status, 0, done.stderr.toString());
+});
+
 test("a wrong option is named, in words", async () => {
   const wrong = [
     [{ timeoutMs: 5 }, "unknown option: timeoutMs"],
@@ -178,7 +273,8 @@ test("a wrong option is named, in words", async () => {
       { config },
       "the option config must be the text of an ndjson-check.toml, not its path",
     ]),
-    [{ signal: new AbortController().signal }, "the option signal must be the number of a signal"],
+    [{ signal: new AbortController().signal }, "the option signal must be the number or the name of a signal"],
+    [{ signal: "SIGNOTHING" }, "the option signal must be the number or the name of a signal"],
   ];
   for (const [options, message] of wrong) {
     await assert.rejects(all(bytes, options), { name: "TypeError", message });
@@ -323,11 +419,27 @@ test("reports", async () => {
   const reader = new Reader({ name: stream.path });
   reader.feed(cut);
   reader.finish();
-  assert.deepEqual(reader.summary, stream);
+  assert.deepEqual(reader.summary, { ...stream, answer: "" });
   assert.match(reader.summary.headline, /^cut short/);
 });
 
-test("the matcher", async () => {
+test("the matcher for a run that passes", async () => {
+  assert.equal((await toPass(bytes)).pass, true);
+  for (const [name, said] of [
+    ["claude/max-turns", "failed: Reached maximum number of turns (1)"],
+    ["claude/not-logged-in", "failed: Invalid API key"],
+  ]) {
+    const result = await toPass(readFileSync(join(AGENTS, `${name}.ndjson`)));
+    assert.equal(result.pass, false, name);
+    assert.ok(result.message().startsWith(`the run does not pass: ${said}`), result.message());
+  }
+  const cut = (await toPass(bytes.subarray(0, 3000))).message();
+  assert.match(cut, /^the run does not pass: cut short.*\n.*truncated-line/);
+  assert.equal((await toPass(bytes, { exitStatus: 1 })).pass, false);
+  assert.match((await toPass("{}\n{}\n")).message(), /^the run does not pass: .*no known agent/);
+});
+
+test("the matcher for a stream that conforms", async () => {
   assert.equal((await toConform(bytes)).pass, true);
   const result = await toConform(bytes.subarray(0, 3000));
   assert.equal(result.pass, false);

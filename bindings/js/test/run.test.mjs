@@ -240,6 +240,25 @@ test("a wrong start ends the command", async () => {
   assert.equal(isAlive(pid), false);
 });
 
+test("a signal that is aborted already starts nothing", () => {
+  const pid = pidFile();
+  const reason = new Error("too late");
+  const start = (signal) => run(...shell(`echo $$ > ${pid}; cat ${PLAIN}`), { signal });
+  assert.throws(() => start(AbortSignal.abort(reason)), reason);
+  assert.throws(() => start(AbortSignal.abort()), { name: "AbortError" });
+  assert.throws(() => start({ aborted: true, addEventListener() {}, removeEventListener() {} }), NdjsonCheckError);
+  assert.equal(existsSync(pid), false);
+});
+
+test("a run has one loop at a time, a number, and input of bytes", async () => {
+  const agent = run(...shell(`cat > /dev/null; echo $$ >&2; cat ${PLAIN}`), { stdin: new Uint8Array([0xff]) });
+  const loops = await Promise.allSettled([all(agent), all(agent)]);
+  assert.deepEqual(loops.map((it) => it.status), ["fulfilled", "rejected"]);
+  assert.match(loops[1].reason.message, /^another loop reads the events of this run/);
+  const { outcome, stderrTail } = await agent.end;
+  assert.deepEqual([outcome, stderrTail], ["succeeded", [`${agent.pid}`]]);
+});
+
 test("options reach the command", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "ndjson-check-"));
   const script = `[ "$A,$HOME,$PWD,$(cat)" = "b,,${cwd},hi" ] && cat ${PLAIN}`;

@@ -23,12 +23,20 @@ export async function main(): Promise<boolean> {
   for await (const event of events(["{}"], { rules: { "denied-call": "error" } })) shown(event);
   // As of `spawnSync` of Node.
   const status: number | null = null;
-  new Reader().finish({ exitStatus: status });
+  const reader = new Reader({ profile: undefined });
+  reader.feedLine("{}");
+  // As of the event `close` of Node.
+  const name: "SIGTERM" | "SIGKILL" | null = null;
+  reader.finish({ exitStatus: status, signal: name });
+  const calls: number = reader.summary.tool_calls.filter((it) => it.outcome === "failed").length;
+  const limit: number | undefined = undefined;
+  for await (const event of events([], { exitStatus: async () => status, signal: () => name, strict: undefined })) shown(event);
+  if (reader.isComplete && calls > 0) return reader.answer === "";
   const kept: Uint8Array[] = [];
   const onStdout = (bytes: Uint8Array) => kept.push(bytes);
   const onStderr = async (text: string) => void text;
   const cwd = { href: "file:///tmp" };
-  const agent = run("agent", ["--print"], { timeout: 1_000, cwd, onStdout, onStderr });
+  const agent = run("agent", ["--print"], { timeout: limit, cwd, stdin: new Uint8Array(), onStdout, onStderr });
   for await (const event of agent) shown(event);
   const exitStatus: number | undefined = (await agent.end).exitStatus;
   const { passed, headline, retryable, retryAfter, answer, usage } = await agent.end;

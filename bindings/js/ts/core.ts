@@ -129,7 +129,7 @@ export function isUrl(it: unknown): it is { readonly href: string } {
   return className(it) === "URL";
 }
 
-function toBytes(chunk: unknown): Uint8Array {
+export function toBytes(chunk: unknown): Uint8Array {
   if (!isBytes(chunk)) {
     throw new TypeError(`a part of a stream must be bytes or a string; this is of type ${className(chunk)}`);
   }
@@ -192,6 +192,17 @@ function compileHere(): WebAssembly.Module {
   return new WebAssembly.Module(bytes);
 }
 
+/** Written so that bundlers see which file it is. */
+function nextToModule(): URL {
+  try {
+    return new URL("./ndjson_check.wasm", import.meta.url);
+  } catch (cause) {
+    // Such as a worker of Cloudflare, which may compile no bytes either.
+    const advice = 'call `await init(core)` after `import core from "ndjson-check/ndjson_check.wasm"`';
+    throw new NdjsonCheckError(`this runtime cannot load ndjson_check.wasm by its address: ${advice}`, { cause });
+  }
+}
+
 /**
  * Loads the core. `events`, `convert` and `report` call it; before `new Reader` a browser has to.
  * `source` is a URL, or the core itself, for pages that may not fetch anything: its bytes, or a
@@ -204,9 +215,8 @@ export async function init(source?: object | string): Promise<void> {
   } else if (source instanceof WebAssembly.Module) {
     compiled = source;
   } else if (source === undefined || isUrl(source) || typeof source === "string") {
-    // Written so that bundlers see which file it is.
     const given = source as URL | string | undefined;
-    const response = await fetch(given ?? new URL("./ndjson_check.wasm", import.meta.url));
+    const response = await fetch(given ?? nextToModule());
     if (!response.ok) throw new NdjsonCheckError(`${response.url}: ${response.status}`);
     compiled = await WebAssembly.compile(await response.arrayBuffer());
   } else {

@@ -1,6 +1,6 @@
 export { init, NdjsonCheckError, StreamError } from "./core.js";
 export { Reader } from "./reader.js";
-export type { CheckOptions, ProcessEnd, Summary, Usage } from "./reader.js";
+export type { CheckOptions, Later, LaterProcessEnd, ProcessEnd, SignalName } from "./reader.js";
 export { convert, convertParts, events, report, toText } from "./source.js";
 export type {
   ConvertOptions,

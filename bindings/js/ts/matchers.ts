@@ -1,18 +1,37 @@
-// A matcher for Vitest and Jest: `expect.extend(matchers)`.
+// Matchers for Vitest and Jest: `expect.extend(matchers)`.
 
 import { StreamError } from "./core.js";
 import { report, type Source } from "./source.js";
-import type { CheckOptions, ProcessEnd } from "./reader.js";
+import type { CheckOptions, LaterProcessEnd } from "./reader.js";
 
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
 }
 
+/** The run passes, as `summary.passed` says: the stream conforms, and the run succeeded. */
+export async function toPass(
+  received: Source,
+  options: CheckOptions & LaterProcessEnd = {},
+): Promise<MatcherResult> {
+  return matched(received, options, (it) => it.passed, "the run passes", "the run does not pass");
+}
+
 /** The stream keeps its contract. It says nothing about how the run ended. */
 export async function toConform(
   received: Source,
-  options: CheckOptions & ProcessEnd = {},
+  options: CheckOptions & LaterProcessEnd = {},
+): Promise<MatcherResult> {
+  const conforms = (it: StreamLine) => it.verdict === "conforming";
+  return matched(received, options, conforms, "the stream conforms", "the stream does not conform");
+}
+
+async function matched(
+  received: Source,
+  options: CheckOptions & LaterProcessEnd,
+  holds: (stream: StreamLine) => boolean,
+  yes: string,
+  no: string,
 ): Promise<MatcherResult> {
   let text: string;
   try {
@@ -21,14 +40,14 @@ export async function toConform(
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
     // No known agent writes such a stream.
-    return { pass: false, message: () => `the stream does not conform: ${error.message}` };
+    return { pass: false, message: () => `${no}: ${error.message}` };
   }
   const lines = text.split("\n").filter(Boolean).map((line) => JSON.parse(line) as ReportLine);
   const stream = lines.find((it) => it.type === "stream");
   const findings = lines.filter((it) => it.type === "diagnostic").map(inWords);
-  return stream?.verdict === "conforming"
-    ? { pass: true, message: () => `the stream conforms, and should not: ${stream.headline}` }
-    : { pass: false, message: () => [`the stream does not conform: ${stream?.headline}`, ...findings].join("\n") };
+  return stream !== undefined && holds(stream)
+    ? { pass: true, message: () => `${yes}, and should not: ${stream.headline}` }
+    : { pass: false, message: () => [`${no}: ${stream?.headline}`, ...findings].join("\n") };
 }
 
 function inWords({ line, rule, message, note }: Finding): string {
@@ -43,10 +62,14 @@ interface Finding {
   readonly note?: string;
 }
 
-type ReportLine =
-  | Finding
-  | { readonly type: "stream"; readonly verdict: string; readonly headline: string }
-  | { readonly type: "run" };
+interface StreamLine {
+  readonly type: "stream";
+  readonly passed: boolean;
+  readonly verdict: string;
+  readonly headline: string;
+}
+
+type ReportLine = Finding | StreamLine | { readonly type: "summary" };
 
 /** For `expect.extend`. */
-export const matchers = { toConform };
+export const matchers = { toPass, toConform };

@@ -1,7 +1,7 @@
 // What a caller says, before the core sees it: names and kinds of options, and exit statuses.
 
-import { isUrl } from "./core.js";
-import type { CheckOptions, ExitStatus, ProcessEnd } from "./reader.js";
+import { builtin, isBytes, isUrl } from "./core.js";
+import type { CheckOptions, ExitStatus, LaterProcessEnd, ProcessEnd } from "./reader.js";
 
 /** What an option may be. */
 export interface Kind {
@@ -17,6 +17,7 @@ const isVariable = ([name, value]: [string, unknown]) =>
   name !== "" && !name.includes("=") && (value === undefined || typeof value === "string");
 
 export const TEXT: Kind = { says: "a string", accepts: (it) => typeof it === "string" };
+export const INPUT: Kind = { says: "a string or bytes", accepts: (it) => typeof it === "string" || isBytes(it) };
 export const FLAG: Kind = { says: "true or false", accepts: (it) => typeof it === "boolean" };
 export const WHOLE: Kind = { says: "a whole number of 0 or more", accepts: (it) => isWhole(it) && it >= 0 };
 export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it === "function" };
@@ -51,12 +52,17 @@ const RULES: Kind = {
 };
 const STATUS: Kind = { says: "a whole number", accepts: (it) => it === null || isWhole(it) };
 const SIGNAL: Kind = {
-  says: "the number of a signal",
-  accepts: (it) => it === null || (isWhole(it) && it >= 0 && it <= 255),
+  says: "the number or the name of a signal",
+  accepts: (it) => it === null || signalOf(it) !== undefined,
 };
 
 /** How a process ended. */
 export const END: Readonly<Record<keyof ProcessEnd, Kind>> = { exitStatus: STATUS, signal: SIGNAL };
+
+const later = ({ says, accepts }: Kind): Kind => ({ says, accepts: (it) => isLater(it) || accepts(it) });
+
+/** The same, where it may become known after the last bytes. */
+export const LATER_END: typeof END = { exitStatus: later(STATUS), signal: later(SIGNAL) };
 
 /** The options of a check. */
 export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
@@ -95,9 +101,68 @@ const WINDOWS: ReadonlyMap<number, number> = new Map([
   [0xc00000fd, 11],
 ]);
 
+/** The signals whose numbers all systems share: a browser has no list of them. */
+const SIGNALS: ReadonlyMap<unknown, number> = new Map([
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGQUIT", 3],
+  ["SIGILL", 4],
+  ["SIGTRAP", 5],
+  ["SIGABRT", 6],
+  ["SIGFPE", 8],
+  ["SIGKILL", 9],
+  ["SIGSEGV", 11],
+  ["SIGPIPE", 13],
+  ["SIGALRM", 14],
+  ["SIGTERM", 15],
+]);
+
+interface Os {
+  readonly constants: { readonly signals: Readonly<Record<string, number>> };
+}
+
+/** The number of a signal, or undefined if there is none. */
+function signalOf(it: unknown): number | undefined {
+  if (typeof it === "string") return SIGNALS.get(it) ?? builtin<Os>("node:os")?.constants.signals[it];
+  return isWhole(it) && it >= 0 && it <= 255 ? it : undefined;
+}
+
+export function isPromise(it: unknown): it is PromiseLike<unknown> {
+  return typeof (it as PromiseLike<unknown> | null | undefined)?.then === "function";
+}
+
+function isLater(it: unknown): it is PromiseLike<unknown> | (() => unknown) {
+  return typeof it === "function" || isPromise(it);
+}
+
+/** A promise that is rejected before the last bytes must not end the program. */
+export function holdRejections({ exitStatus, signal }: LaterProcessEnd): void {
+  for (const it of [exitStatus, signal]) if (isPromise(it)) it.then(undefined, () => {});
+}
+
+/** How a process ended, after the last bytes. */
+export async function laterStatusOf({ exitStatus, signal }: LaterProcessEnd): Promise<ExitStatus> {
+  const [status, name] = await Promise.all([
+    typeof exitStatus === "function" ? exitStatus() : exitStatus,
+    typeof signal === "function" ? signal() : signal,
+  ]);
+  const end: ProcessEnd = { exitStatus: status, signal: name };
+  verify(end, END);
+  if ((isLater(exitStatus) || isLater(signal)) && (status ?? name ?? null) === null) {
+    // It must not become a success.
+    const why = "the process has not ended, or a signal has ended it; the option signal says that";
+    throw new TypeError(`the option exitStatus has given no number: ${why}`);
+  }
+  return statusOf(end);
+}
+
 /** How a process ended, as the core takes it. Node says null for what is not known. */
-export function statusOf({ exitStatus = null, signal = null }: ProcessEnd): ExitStatus {
-  if (exitStatus === null) return signal === null ? {} : { signal };
+export function statusOf({ exitStatus, signal }: ProcessEnd): ExitStatus {
+  exitStatus ??= null;
+  if (exitStatus === null) {
+    const number = signalOf(signal);
+    return number === undefined ? {} : { signal: number };
+  }
   const crash = WINDOWS.get(exitStatus >>> 0);
   if (crash !== undefined) return { signal: crash };
   // A larger status must not become a success.

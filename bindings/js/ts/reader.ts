@@ -1,38 +1,49 @@
 // Reads one stream as events.
 
-import { ChunkEncoder, Core, decode, type Chunk } from "./core.js";
+import { ChunkEncoder, Core, decode, toBytes, type Chunk } from "./core.js";
 import { CHECK, END, statusOf, verify } from "./options.js";
-import type { AgentEvent, UsageEvent } from "./types.js";
+import type { AgentEvent, Summary } from "./types.js";
 
 /** The options of a check. */
 export interface CheckOptions {
   /** The name of the stream in reports. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** The built-in profile of the agent; without it, the first events show which one it is. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   /** Gives every rule its strict level. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** The level of a rule, by its name. */
-  readonly rules?: Readonly<Record<string, "error" | "warning" | "off">>;
+  readonly rules?: Readonly<Record<string, "error" | "warning" | "off" | undefined>> | undefined;
   /**
    * The text of an `ndjson-check.toml`: limits, expectations and levels of rules. The options above win.
    * It cannot name files.
    */
-  readonly config?: string;
+  readonly config?: string | undefined;
   /** The longest line that is checked. */
-  readonly maxLineBytes?: number;
+  readonly maxLineBytes?: number | undefined;
 }
 
 /** How the process of the agent ended. What is not known is absent or null. */
 export interface ProcessEnd {
   /** More than 255 counts as 255; the codes of Windows for crashes and Ctrl-C count as signals. */
-  readonly exitStatus?: number | null;
-  /** The number of the signal that ended it. */
-  readonly signal?: number | null;
+  readonly exitStatus?: number | null | undefined;
+  /** The number or the name of the signal that ended it, as Node gives it. */
+  readonly signal?: number | SignalName | null | undefined;
+}
+
+export type SignalName = `SIG${string}`;
+
+/** A value, or where it will come from: a promise, or a function that is called after the last bytes. */
+export type Later<T> = T | PromiseLike<T> | (() => T | PromiseLike<T>);
+
+/** How the process of the agent will have ended. If one of them comes later, one of them must be known then. */
+export interface LaterProcessEnd {
+  readonly exitStatus?: Later<ProcessEnd["exitStatus"]>;
+  readonly signal?: Later<ProcessEnd["signal"]>;
 }
 
 /** The same, without what is not known. */
-export interface ExitStatus extends ProcessEnd {
+export interface ExitStatus {
   readonly exitStatus?: number;
   readonly signal?: number;
 }
@@ -48,35 +59,19 @@ export interface RunExit extends ExitStatus {
   readonly stderr?: readonly string[];
 }
 
-/** Tokens, with the names of the JSON report. What the agent does not say is absent. */
-export type Usage = Pick<
-  UsageEvent,
-  "input_tokens" | "cache_read_tokens" | "cache_write_tokens" | "output_tokens" | "reasoning_tokens"
->;
+// A reader that nobody closed is closed when it is collected, where the runtime says when.
+const forgotten = typeof FinalizationRegistry === "undefined" ? undefined : registry();
 
-/** The result of a stream, with the names of the JSON report. */
-export interface Summary {
-  /** Whether the stream conforms and its run succeeded. */
-  readonly passed: boolean;
-  /** How the run ended, in one sentence. */
-  readonly headline: string;
-  readonly outcome: "succeeded" | "failed" | "truncated" | "timed-out";
-  readonly verdict: "conforming" | "non-conforming";
-  readonly usage?: Usage;
-  readonly [member: string]: unknown;
+function registry() {
+  return new FinalizationRegistry<{ core: Core; number: number }>(({ core, number }) => core.close(number));
 }
-
-// A reader that nobody closed is closed when it is collected.
-const forgotten = new FinalizationRegistry<{ core: Core; number: number }>(({ core, number }) =>
-  core.close(number),
-);
 
 /** Reads one stream, whose bytes come in pieces cut anywhere. */
 export class Reader {
   readonly #core: Core;
   #number: number | undefined;
   #summary: Summary | undefined;
-  #answer = "";
+  #isComplete = false;
   readonly #encoder = new ChunkEncoder();
 
   constructor(options?: CheckOptions);
@@ -86,10 +81,10 @@ export class Reader {
     verify(options, CHECK);
     this.#core = Core.get();
     this.#number = this.#core.open({ ...options, command, directory });
-    forgotten.register(this, { core: this.#core, number: this.#number }, this);
+    forgotten?.register(this, { core: this.#core, number: this.#number }, this);
   }
 
-  /** The events that these bytes complete. */
+  /** The events that these bytes complete. Lines need their line ends; `feedLine` adds them. */
   feed(data: Chunk): AgentEvent[] {
     const bytes = this.#encoder.encode(data);
     let events: AgentEvent[] = [];
@@ -108,6 +103,23 @@ export class Reader {
     return events;
   }
 
+  /** The events of one whole line, with or without its line end. */
+  feedLine(line: Chunk): AgentEvent[] {
+    const bytes = typeof line === "string" ? line : toBytes(line);
+    const isEnded = bytes.at(-1) === (typeof bytes === "string" ? "\n" : 0x0a);
+    const events = this.feed(bytes);
+    return isEnded ? events : events.concat(this.feed("\n"));
+  }
+
+  /**
+   * Whether the terminal event has come, so that the agent has only to exit. A new turn takes that back.
+   * Always false for an agent that writes no terminal event.
+   */
+  get isComplete(): boolean {
+    if (this.#number !== undefined) this.#isComplete = (this.state & 1) !== 0;
+    return this.#isComplete;
+  }
+
   /** The last events. The very last is `end` or `cut`. */
   finish(end: ProcessEnd = {}): AgentEvent[] {
     verify(end, END);
@@ -118,14 +130,13 @@ export class Reader {
   finishRun(end: RunExit): AgentEvent[] {
     const number = this.#open();
     const half = this.feed(this.#encoder.end());
+    this.#isComplete = this.isComplete;
     try {
       const last = JSON.parse(decode(this.#core.finish(number, end))) as {
         events: AgentEvent[];
         summary: Summary;
-        answer: string;
       };
       this.#summary = last.summary;
-      this.#answer = last.answer;
       return half.concat(last.events);
     } finally {
       this.close();
@@ -138,9 +149,9 @@ export class Reader {
     return this.#summary;
   }
 
-  /** For `run`, after `finish`. @internal */
+  /** That of the summary: the last message of a run that succeeded. */
   get answer(): string {
-    return this.#answer;
+    return this.summary.answer;
   }
 
   /** For `run`: the bits that src/abi.rs describes. @internal */
@@ -151,7 +162,7 @@ export class Reader {
   /** Forgets a stream that is not read to its end. */
   close(): void {
     if (this.#number === undefined) return;
-    forgotten.unregister(this);
+    forgotten?.unregister(this);
     this.#core.close(this.#number);
     this.#number = undefined;
   }

@@ -1,12 +1,12 @@
 // Runs an agent: Node, Deno and Bun.
 
-import { builtin, NdjsonCheckError, StreamError, util } from "./core.js";
+import { builtin, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
 import { guard, release } from "./guard.js";
-import { ABORT, CALLBACK, CHECK, COMMAND, FOLDER, GRACE, LIMIT, TEXT } from "./options.js";
-import { VARIABLES, WORDS, statusOf, verify } from "./options.js";
+import { ABORT, CALLBACK, CHECK, COMMAND, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
+import { VARIABLES, WORDS, isPromise, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
-import type { CheckOptions, ExitStatus, RunExit, Summary, Usage } from "./reader.js";
-import type { AgentEvent, CutEvent, EndEvent, EndReason, RetryAfter, Retryable } from "./types.js";
+import type { CheckOptions, ExitStatus, RunExit } from "./reader.js";
+import type { AgentEvent, CutEvent, EndEvent, EndReason, RetryAfter, Retryable, Summary, Usage } from "./types.js";
 import { startOf, type Files, type Start } from "./windows.js";
 
 /** How long a command may take to end after SIGTERM. */
@@ -27,7 +27,7 @@ const OPTIONS = {
   ...CHECK,
   cwd: FOLDER,
   env: VARIABLES,
-  stdin: TEXT,
+  stdin: INPUT,
   timeout: LIMIT,
   idleTimeout: LIMIT,
   exitGrace: GRACE,
@@ -39,32 +39,33 @@ const OPTIONS = {
 /** What is used of an AbortSignal. */
 export interface StopSignal {
   readonly aborted: boolean;
+  readonly reason?: unknown;
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
 export interface RunOptions extends CheckOptions {
   /** A path, or a `file:` URL. */
-  readonly cwd?: string | { readonly href: string };
+  readonly cwd?: string | { readonly href: string } | undefined;
   /** Added to the environment; `undefined` removes a variable. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
-  /** A text for standard input. Without it the command reads nothing. */
-  readonly stdin?: string;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** A text or bytes for standard input. Without it the command reads nothing. */
+  readonly stdin?: Chunk | undefined;
   /** The longest time of the run, in milliseconds. A fraction is rounded up, Infinity is no limit. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** The longest time without an event while no call is open in the stream, in milliseconds. */
-  readonly idleTimeout?: number;
+  readonly idleTimeout?: number | undefined;
   /** How long the command may go on after its terminal event, in milliseconds; 10,000. */
-  readonly exitGrace?: number;
-  /** Ends the run when it is aborted. */
-  readonly signal?: StopSignal;
+  readonly exitGrace?: number | undefined;
+  /** Ends the run when it is aborted. If it is aborted already, `run` throws its reason and starts nothing. */
+  readonly signal?: StopSignal | undefined;
   /** Gets what the command writes to standard error. The run waits for a promise that it returns. */
-  readonly onStderr?: (text: string) => unknown;
+  readonly onStderr?: ((text: string) => unknown) | undefined;
   /**
    * Gets the bytes of the stream before they are read, such as to keep the recording. The agent
    * waits for a promise that it returns.
    */
-  readonly onStdout?: (bytes: Uint8Array) => unknown;
+  readonly onStdout?: ((bytes: Uint8Array) => unknown) | undefined;
 }
 
 interface Readable extends AsyncIterable<Uint8Array> {
@@ -75,7 +76,7 @@ interface Readable extends AsyncIterable<Uint8Array> {
 
 interface Writable {
   on(event: "error", listener: () => void): void;
-  end(text: string): void;
+  end(input: string | Uint8Array): void;
   destroy(): void;
 }
 
@@ -192,10 +193,6 @@ function isFile(path: string): boolean {
   return stat(path)?.isFile() ?? false;
 }
 
-function isPromise(it: unknown): it is PromiseLike<unknown> {
-  return typeof (it as PromiseLike<unknown> | undefined)?.then === "function";
-}
-
 /** The error, and what the command said at its end: that may be why its stream cannot be read. */
 function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly string[]): StreamError {
   const { exitStatus, signal } = exit;
@@ -218,6 +215,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #wake: (() => void)[] = [];
   #isOver = false;
   #isKept = false;
+  /** Whether a loop reads the events. */
+  #hasLoop = false;
   #stop: RunExit["stop"];
   #isInterrupted = false;
   #isHeldOpen = false;
@@ -246,6 +245,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     verify({ command: command ?? null, args }, { command: COMMAND, args: WORDS });
     verify(options, OPTIONS);
     const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
+    if (signal?.aborted === true) throw signal.reason ?? new NdjsonCheckError("the signal is aborted");
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
     const directory = check.config === undefined ? undefined : realDirectory(cwd);
@@ -275,7 +275,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (stdin !== undefined) {
       // A command may end before it has read its input.
       child.stdin?.on("error", () => {});
-      child.stdin?.end(stdin);
+      child.stdin?.end(typeof stdin === "string" ? stdin : toBytes(stdin));
     }
     const decoder = new util.TextDecoder("utf-8", { ignoreBOM: true });
     this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
@@ -301,7 +301,6 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (limit !== undefined) this.#timer("timeout", limit, () => this.#timedOut(limit));
     this.#progress();
     const abort = () => this.stop();
-    if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort);
     this.#end = this.#read().catch((error) => this.#failed(error)).finally(async () => {
       signal?.removeEventListener("abort", abort);
@@ -312,6 +311,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       this.#notify();
     });
     this.#end.catch(() => {});
+  }
+
+  /** The number of the command's process; undefined if it did not start. */
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   /** How the run ended. Events that nobody has read are kept for a loop that comes later. */
@@ -328,6 +332,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+    if (this.#hasLoop) throw new Error("another loop reads the events of this run; each event comes once");
+    this.#hasLoop = true;
     let isRead = false;
     try {
       for (;;) {
@@ -342,6 +348,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       isRead = true;
       await this.#end;
     } finally {
+      this.#hasLoop = false;
       if (!isRead) {
         this.stop();
         this.#isKept = true;
@@ -388,8 +395,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const event = last.at(-1);
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
     this.#push(last);
-    const { summary, answer } = this.#reader;
-    const { passed, headline, usage = {} } = summary;
+    const { summary } = this.#reader;
+    const { passed, headline, answer, usage = {} } = summary;
     const { outcome, verdict, reason, retryable, retry_after: retryAfter } = event;
     return {
       ...exit,

@@ -1,10 +1,10 @@
 // Where bytes come from.
 
-import type { ProcessEnd, CheckOptions, Summary } from "./reader.js";
+import type { CheckOptions, LaterProcessEnd } from "./reader.js";
 import { Reader } from "./reader.js";
 import { ChunkEncoder, Core, decode, init, isBytes, NdjsonCheckError, type Chunk } from "./core.js";
-import { CALLBACK, CHECK, END, FLAG, WHOLE, choose, statusOf, verify } from "./options.js";
-import type { AgentEvent } from "./types.js";
+import { CALLBACK, CHECK, FLAG, LATER_END, WHOLE, choose, holdRejections, laterStatusOf, verify } from "./options.js";
+import type { AgentEvent, Summary } from "./types.js";
 
 /** A ReadableStream of the Web, whatever library declares it. */
 export interface WebStream {
@@ -42,10 +42,22 @@ async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
   }
 }
 
+/** A path, not an event. */
+const PATH = /^[^{[\r\n]+\.(jsonl|ndjson|json)(\.gz)?$/i;
+
+/** An interface of node:readline: it gives lines without their ends. */
+function isLines(source: object): source is AsyncIterable<string> {
+  return Symbol.asyncIterator in source && "terminal" in source && "line" in source && "setPrompt" in source;
+}
+
 async function* chunks(source: Source): AsyncGenerator<Chunk> {
+  if (typeof source === "string" && PATH.test(source)) {
+    throw new TypeError("a string is the text of a stream, not its path; pass `createReadStream(path)` of node:fs");
+  }
   if (typeof source === "string" || isBytes(source)) yield source;
   else if (typeof source !== "object" || source === null) throw new TypeError(NO_SOURCE);
   else if ("getReader" in source) yield* webChunks(source);
+  else if (isLines(source)) for await (const line of source) yield `${line}\n`;
   else if (Symbol.asyncIterator in source) yield* source;
   else if (Symbol.iterator in source) yield* source;
   else if ("body" in source) {
@@ -128,9 +140,9 @@ async function* unpacked(
 }
 
 /** The options of `events`. */
-export interface EventsOptions extends CheckOptions, ProcessEnd {
+export interface EventsOptions extends CheckOptions, LaterProcessEnd {
   /** Gets the result, after the last event. */
-  readonly onSummary?: (summary: Summary) => unknown;
+  readonly onSummary?: ((summary: Summary) => unknown) | undefined;
 }
 
 /** The options of a reader: without those that are not for the core. */
@@ -143,8 +155,8 @@ export async function* events(
   source: Source,
   options: EventsOptions = {},
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  verify(options, { ...CHECK, ...END, onSummary: CALLBACK });
-  const end = statusOf(options);
+  verify(options, { ...CHECK, ...LATER_END, onSummary: CALLBACK });
+  holdRejections(options);
   await init();
   const reader = new Reader(ofCheck(options));
   try {
@@ -152,7 +164,7 @@ export async function* events(
       // In an async generator `yield*` waits once more for each event.
       for (const event of reader.feed(bytes)) yield event;
     }
-    yield* reader.finish(end);
+    yield* reader.finish(await laterStatusOf(options));
     await options.onSummary?.(reader.summary);
   } finally {
     reader.close();
@@ -178,13 +190,13 @@ export type Form = (typeof FORMS)[number];
 /** A report; `html` is the page of the run. */
 export type ReportKind = (typeof REPORTS)[number];
 
-export interface ConvertOptions extends CheckOptions, ProcessEnd {
+export interface ConvertOptions extends CheckOptions, LaterProcessEnd {
   /** Leaves control characters and the like as they are. */
-  readonly raw?: boolean;
+  readonly raw?: boolean | undefined;
   /** Shows at most this many lines of each call's result, in `text` and `transcript`. */
-  readonly results?: number;
+  readonly results?: number | undefined;
   /** Shows reasoning and notices, in `text` and `transcript`. */
-  readonly thinking?: boolean;
+  readonly thinking?: boolean | undefined;
 }
 
 async function* written(
@@ -192,9 +204,9 @@ async function* written(
   output: string,
   options: ConvertOptions,
 ): AsyncGenerator<string, void, undefined> {
-  verify(options, { ...CHECK, ...END, raw: FLAG, results: WHOLE, thinking: FLAG });
+  verify(options, { ...CHECK, ...LATER_END, raw: FLAG, results: WHOLE, thinking: FLAG });
   const { exitStatus, signal, ...rest } = options;
-  const end = statusOf(options);
+  holdRejections(options);
   await init();
   const core = Core.get();
   const number = core.open({ ...rest, output });
@@ -206,7 +218,7 @@ async function* written(
       yield* parts;
       parts = [];
     }
-    yield decode(core.finish(number, end));
+    yield decode(core.finish(number, await laterStatusOf(options)));
   } finally {
     core.close(number);
   }
@@ -245,7 +257,7 @@ export function toText(source: Source, options: ConvertOptions = {}): Promise<st
 export async function report(
   source: Source,
   kind: ReportKind,
-  options: CheckOptions & ProcessEnd = {},
+  options: CheckOptions & LaterProcessEnd = {},
 ): Promise<string> {
   return whole(source, `${choose("kind of report", kind, REPORTS)}-report`, options);
 }

@@ -1,4 +1,4 @@
-// Made by types.mjs from the schema of `--to events`. Do not edit.
+// Made by types.mjs from the schemas of `--to events` and of the JSON report. Do not edit.
 
 /** One thing that happened in a run; `type` says what. */
 export type AgentEvent =
@@ -548,3 +548,138 @@ export interface FileChange {
 
 /** A rule of ndjson-check: `ndjson-check rules NAME` explains it. */
 export type RuleName = string;
+
+/** The result of one stream, with the names of the JSON report. What is not known is absent. */
+export interface Summary {
+  /** Whether the stream conforms and its run succeeded. */
+  passed: boolean;
+  /** How the run ended, in one sentence for a reader. */
+  headline: string;
+  /** The last message of the agent; empty unless the run succeeded. */
+  answer: string;
+  path: string;
+  /** The name of the profile that the stream was checked with. */
+  profile: string;
+  format: "stream-json" | "json";
+  /** non-conforming if there is a diagnostic of severity error. */
+  verdict: "conforming" | "non-conforming";
+  /** How the run ended. */
+  outcome: "succeeded" | "failed" | "truncated" | "timed-out";
+  /** Lines, including blank ones; of an array, its elements. */
+  lines: number;
+  /** Lines that are events. */
+  events: number;
+  bytes: number;
+  /** Diagnostics of severity error. */
+  errors: number;
+  /** Diagnostics of severity warning. */
+  warnings: number;
+  /** How often each rule was raised, including diagnostics that are not in the report. */
+  rule_counts: Record<string, number>;
+  /** The first session id of the stream. */
+  session_id?: string;
+  /** The tool calls in the order in which they appeared, at most 1000. tool_call_counts counts all of them. */
+  tool_calls: ToolCall[];
+  tool_call_counts: ToolCallCounts;
+  /** The exit status of the command. */
+  exit_status?: number;
+  /** The signal that ended the command. */
+  signal?: number;
+  /** The last lines of the command's standard error, if the run did not succeed. */
+  stderr_tail?: string[];
+  /** The model, by the agent's name for it. */
+  model?: string;
+  /** The version of the agent. */
+  agent_version?: string;
+  /** The cost in US dollars, as the agent reports it. */
+  cost_usd?: number;
+  /** The cost in US dollars by the prices of the configuration, if the agent reports none. */
+  estimated_cost_usd?: number;
+  /** Turns of the model. */
+  turns?: number;
+  /** The duration of the run, as the agent reports it. */
+  duration_ms?: number;
+  usage?: Usage;
+  /** Why the run ended. */
+  reason: EndReason;
+  /** Whether a retry is worth it. no: the same run fails again until something is changed. Absent: not known. */
+  retryable?: Retryable;
+  /** When a retry is worth it, as the agent or its provider reports: seconds after the end of the run, or a time as in RFC 3339. */
+  retry_after?: RetryAfter;
+  /** What the agent says about the failure of a run; only the start, if it is long. */
+  error_text?: string;
+  /** The files that successful tool calls wrote or deleted. Commands may have changed others. */
+  files?: string[];
+  /** The tool calls that ran a command. */
+  commands?: {
+    /** Calls that ended. */
+    total: number;
+    failed: number;
+  };
+  /** The size of the assistant's text. */
+  text_bytes: number;
+  /** What the profile does not know; with --stats, members of known events, too. */
+  unknown?: ({
+    kind: "event" | "tool" | "result" | "value" | "member";
+    /** Of a value, the path where it is; of a member, the tag of its event. */
+    of?: string;
+    /** The tag, the tool, the value, or the pointer to the member, with * for the index of an element. Empty if it has no name. */
+    name: string;
+    /** How often it came. */
+    count: number;
+    /** Where it came first. */
+    line: number;
+  })[];
+  /** What else a reader should know. A note is not a defect. */
+  notes?: Note[];
+}
+
+export interface ToolCall {
+  id: string;
+  /** The name of the tool, if an event has it. */
+  tool?: string;
+  outcome: "succeeded" | "failed" | "rejected" | "denied" | "unknown" | "unfinished";
+  started_line?: number;
+  completed_line?: number;
+  /** For a call that did not succeed: what it did, such as its command or its path; only the start, if it is long. Absent if no event shows it. */
+  detail?: string;
+}
+
+/** How many tool calls there were, and how they ended. */
+export interface ToolCallCounts {
+  total: number;
+  succeeded: number;
+  failed: number;
+  /** Rejected by the user. */
+  rejected: number;
+  /** Denied by a permission rule. */
+  denied: number;
+  /** Completed without an outcome. */
+  unknown: number;
+  /** Never completed. */
+  unfinished: number;
+}
+
+/** The tokens used, as the agent reports them. */
+export interface Usage {
+  /** Sent to the model, neither read from a cache nor written to it. */
+  input_tokens?: number;
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  /** Written by the model, reasoning included. */
+  output_tokens?: number;
+  reasoning_tokens?: number;
+}
+
+export interface Note {
+  /** The name of the note. */
+  note: "configured" | "rules-off" | "rules-lowered" | "profile-fallback" | "version-out-of-range" | "diagnostics-omitted" | "unknown-event-repeated" | "events-incomplete" | "line-lost" | "limit-reached" | "failure-reported" | "cut-short" | "outcome-unknown" | "errors-survived" | "exit-status-meaning" | "lingered" | "no-idle-timeout" | "no-call-timeout" | "timed-out" | "tried-again" | "not-tried-again";
+  /** The limit that was reached. */
+  limit?: "calls" | "names" | "call-rows" | "files" | "text";
+  /** The configuration file that was read. */
+  file?: string;
+  /** The rules that the configuration file or an option turned off, or made warnings. */
+  rules?: string[];
+  /** The note, for a reader. The text may change between versions. */
+  message: string;
+}

@@ -8,10 +8,12 @@ mod output;
 mod run;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ndjson_check::internals::without_numbers;
-use ndjson_check::{Checker, CheckerBuilder, ExitStatus, ProducerExit, Severity};
+use ndjson_check::{
+    Answer, Checker, CheckerBuilder, Error, Event, ExitStatus, ProducerExit, Severity,
+};
 use ndjson_check_config::Config;
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -104,7 +106,48 @@ impl PyChecker {
 
 /// Reads one stream, whose bytes come in pieces cut anywhere.
 #[pyclass(frozen, module = "ndjson_check._native")]
-struct NativeReader(Mutex<Option<ndjson_check::Reader>>);
+struct NativeReader(Mutex<Reading>);
+
+struct Reading {
+    /// None when it is finished, or lost by an error.
+    reader: Option<ndjson_check::Reader>,
+    answer: Answer,
+    is_complete: bool,
+}
+
+impl Reading {
+    fn feed(&mut self, data: &[u8]) -> Option<Result<Vec<Event<'static>>, Error>> {
+        let reader = self.reader.as_mut()?;
+        let events = reader.feed(data);
+        match &events {
+            Ok(events) => {
+                self.is_complete = reader.is_complete();
+                self.observe(events);
+            }
+            Err(_) => self.reader = None,
+        }
+        Some(events)
+    }
+
+    /// The last events, and the summary as JSON.
+    fn finish(
+        &mut self,
+        exit: &ProducerExit,
+    ) -> Option<Result<(Vec<Event<'static>>, String), Error>> {
+        let reader = self.reader.take()?;
+        Some(reader.finish(exit).map(|last| {
+            self.observe(&last.events);
+            let found = last.findings.into();
+            (last.events, summary_json(&last.summary, &found, &self.answer))
+        }))
+    }
+
+    fn observe(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            self.answer.observe(&event.kind);
+        }
+    }
+}
 
 /// What other systems call these ends of a process on Windows: Ctrl-C, and crashes.
 const WINDOWS_ENDS: [(i64, u8); 7] = [
@@ -146,18 +189,12 @@ fn finished() -> PyErr {
 impl NativeReader {
     #[new]
     fn new(checker: &PyChecker, name: &str) -> Self {
-        Self(Mutex::new(Some(checker.checker.reader(name))))
+        let reader = Some(checker.checker.reader(name));
+        Self(Mutex::new(Reading { reader, answer: Answer::default(), is_complete: false }))
     }
 
     fn feed<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
-        let events = py.detach(|| {
-            let mut reader = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let result = reader.as_mut().map(|reader| reader.feed(data));
-            if matches!(result, Some(Err(_))) {
-                *reader = None;
-            }
-            result
-        });
+        let events = py.detach(|| self.reading().feed(data));
         event::list(py, events.ok_or_else(finished)?.map_err(error)?)
     }
 
@@ -169,13 +206,19 @@ impl NativeReader {
         signal: Option<u8>,
     ) -> PyResult<(Bound<'py, PyList>, String)> {
         let exit = exit(exit_status, signal);
-        let last = py.detach(|| {
-            let reader = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-            reader.map(|reader| reader.finish(&exit))
-        });
-        let last = last.ok_or_else(finished)?.map_err(error)?;
-        let summary = summary_json(&last.summary, &last.findings.into());
-        Ok((event::list(py, last.events)?, summary))
+        let last = py.detach(|| self.reading().finish(&exit));
+        let (events, summary) = last.ok_or_else(finished)?.map_err(error)?;
+        Ok((event::list(py, events)?, summary))
+    }
+
+    fn is_complete(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.reading().is_complete)
+    }
+}
+
+impl NativeReader {
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use ndjson_check::internals::without_numbers;
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
 use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
-use ndjson_check_formats::single::{answer_of, summary_json};
+use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -47,8 +47,6 @@ enum Message {
 struct Finished {
     /// The summary as JSON.
     summary: String,
-    /// That of a run that succeeded.
-    answer: String,
     exit: ProducerExit,
 }
 
@@ -88,6 +86,7 @@ pub(crate) struct NativeRun {
     recording: Arc<Mutex<Vec<u8>>>,
     builder: CheckerBuilder,
     stopper: Stopper,
+    id: Option<u32>,
     thread: Mutex<Option<JoinHandle<()>>>,
     is_closed: AtomicBool,
     /// The process that started it. A fork has no thread of it, but the state of its locks.
@@ -138,9 +137,8 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
     let found = run.findings().to_vec().into();
     let exit = run.exit().cloned().unwrap_or_default();
     if let Ok(summary) = run.finish() {
-        let answer = answer_of(&answer, summary.outcome).to_owned();
-        let summary = summary_json(&summary, &found);
-        let _ = to.send(Message::Finished(Finished { summary, answer, exit }));
+        let summary = summary_json(&summary, &found, &answer);
+        let _ = to.send(Message::Finished(Finished { summary, exit }));
     }
 }
 
@@ -154,7 +152,7 @@ impl NativeRun {
         command: Vec<PathBuf>,
         cwd: Option<PathBuf>,
         env: Vec<(PathBuf, Option<PathBuf>)>,
-        stdin: Option<String>,
+        stdin: Option<Vec<u8>>,
         inherit_stdin: bool,
         timeout: Option<f64>,
         idle_timeout: Option<f64>,
@@ -174,8 +172,8 @@ impl NativeRun {
         if let Some(cwd) = cwd {
             command = command.current_dir(cwd);
         }
-        if let Some(text) = stdin {
-            command = command.stdin(Stdin::Text(text));
+        if let Some(bytes) = stdin {
+            command = command.stdin(Stdin::Bytes(bytes));
         } else if inherit_stdin {
             command = command.stdin(Stdin::Inherit);
         }
@@ -197,7 +195,7 @@ impl NativeRun {
         command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
         let started = py.detach(|| command.spawn(&checker.checker));
         let run = started.map_err(|why| not_started(program, why))?;
-        let stopper = run.stopper();
+        let (id, stopper) = (run.id(), run.stopper());
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())
             .spawn(move || send_all(run, &sender, &stderr))
@@ -207,6 +205,7 @@ impl NativeRun {
             recording,
             builder: checker.builder.clone(),
             stopper,
+            id,
             thread: Mutex::new(Some(thread)),
             is_closed: AtomicBool::new(false),
             process: process::id(),
@@ -227,12 +226,14 @@ impl NativeRun {
         }
     }
 
-    /// The summary as JSON and the answer, once all events were read.
-    fn result(&self, py: Python<'_>) -> Option<(String, String)> {
-        py.detach(|| {
-            let inbox = locked(&self.inbox);
-            inbox.result.as_ref().map(|it| (it.summary.clone(), it.answer.clone()))
-        })
+    /// The summary as JSON, once all events were read.
+    fn result(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| locked(&self.inbox).result.as_ref().map(|it| it.summary.clone()))
+    }
+
+    /// The number of the command's process.
+    fn pid(&self) -> Option<u32> {
+        self.id
     }
 
     /// The page of the run, once all events were read. It is made of the bytes of the stream: a

@@ -1,6 +1,7 @@
 """A program that uses the package, for mypy and pyright in strict mode; it is not run."""
 
 import asyncio
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Literal
@@ -54,12 +55,27 @@ async def chunks() -> AsyncIterator[bytes]:
     yield b""
 
 
+def summarized(process: subprocess.Popen[bytes]) -> str:
+    assert process.stdout is not None
+    nc.read(process.stdout, exit_status=process.wait)
+    reader = nc.Reader()
+    reader.feed_line("{}")
+    assert_type(reader.is_complete, bool)
+    reader.finish(exit_status=process.returncode)
+    failed = [call for call in reader.summary["tool_calls"] if call["outcome"] == "failed"]
+    assert_type(reader.summary.get("usage", {}).get("input_tokens"), int | None)
+    return reader.answer if not failed else reader.summary["headline"]
+
+
 async def harness() -> nc.RunEnd:
     nc.read([b"", bytearray(), memoryview(b"")])
     async for event in nc.aread(chunks()):
         assert_type(event.line, int | None)
     async for event in nc.aread(asyncio.StreamReader()):
         assert_type(event, nc.AnyEvent)
+    process = await asyncio.create_subprocess_exec("agent", stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    nc.aread(process.stdout, exit_status=process.wait)
     async with aclosing(nc.aread(chunks())) as events:
         assert_type(await anext(events), nc.AnyEvent)
     async with nc.run(["agent"], cwd=".", env={"A": None}, timeout=1.5) as run:
@@ -67,6 +83,7 @@ async def harness() -> nc.RunEnd:
             assert_type(event, nc.AnyEvent)
     assert_type(run.calls(kind="command").last.succeeded, bool)
     run.raise_for_outcome()
+    assert_type(run.pid, int | None)
     assert_type(run.end.outcome, Literal["succeeded", "failed", "truncated", "timed-out"])
     error = nc.NdjsonCheckError()
     assert_type(error.exit_status, int | None)
@@ -79,6 +96,7 @@ async def harness() -> nc.RunEnd:
 
 def check_agent(agent_run: AgentRunner) -> None:
     run = agent_run(["agent"], timeout=600, config="ndjson-check.toml")
+    agent_run(["agent"], check=False)
     kind: nc.CallKind = "write"
     assert not run.calls(kind=kind)
     # Typing errors are found.

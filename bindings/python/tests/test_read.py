@@ -1,6 +1,7 @@
 import asyncio
 import contextlib
 import gzip
+import importlib.util
 import io
 import json
 import os
@@ -8,7 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import ndjson_check as nc
 import pytest
 
 from conftest import FIXTURES
-from ndjson_check import _frame, _native
+from ndjson_check import _frame, _native, _summary
 from ndjson_check._read import _checker, _shown
 
 PLAIN = FIXTURES / "agents" / "cursor" / "plain.ndjson"
@@ -202,6 +203,138 @@ def test_the_exit_status_decides() -> None:
     assert isinstance(good, nc.End) and good.outcome == "succeeded"
     assert isinstance(failed, nc.End) and (failed.outcome, failed.exit_status) == ("failed", 7)
     assert isinstance(killed, nc.End) and (killed.outcome, killed.signal) == ("failed", 9)
+
+
+def test_an_exit_status_may_be_known_after_the_last_bytes() -> None:
+    is_read = False
+
+    def source() -> Iterator[bytes]:
+        nonlocal is_read
+        yield DATA
+        is_read = True
+
+    def wait() -> int:
+        assert is_read
+        return 7
+
+    *_, failed = nc.read(source(), exit_status=wait)
+    assert isinstance(failed, nc.End) and (failed.outcome, failed.exit_status) == ("failed", 7)
+    assert '"outcome":"failed"' in nc.convert(DATA, "events", exit_status=wait)
+    assert nc.report(DATA, "human", exit_status=lambda: 1).startswith("✗")
+    # It must not become a success.
+    with pytest.raises(ValueError, match="^exit_status: the function returned None"):
+        list(nc.read(DATA, exit_status=lambda: None))
+    with pytest.raises(TypeError, match="^exit_status='0': must be a whole number"):
+        list(nc.read(DATA, exit_status=lambda: "0"))  # type: ignore[arg-type, return-value]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the agent is a script of a shell of Unix")
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [("exit 0", "succeeded"), ("exit 1", "failed"), ("kill -9 $$", "failed")],
+)
+def test_the_exit_status_of_a_process_that_the_program_has_started(script: str, outcome: str) -> None:
+    command = ["sh", "-c", f"cat {PLAIN}; {script}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        *_, last = nc.read(process.stdout, exit_status=process.wait)
+    assert isinstance(last, nc.End) and last.outcome == outcome
+
+    async def main() -> nc.AnyEvent:
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        assert process.stdout is not None
+        return [event async for event in nc.aread(process.stdout, exit_status=process.wait)][-1]
+
+    assert asyncio.run(main()) == last
+
+
+def test_a_cancelled_wait_for_the_exit_status_is_repeated() -> None:
+    async def main() -> list[str]:
+        is_over = asyncio.Event()
+
+        async def wait() -> int:
+            await is_over.wait()
+            return 0
+
+        source = asyncio.StreamReader()
+        source.feed_data(DATA)
+        source.feed_eof()
+        events = nc.aread(source, exit_status=wait)
+        seen = [await anext(events) for _ in EXPECTED[:-1]]
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(anext(events), 0.1)
+        is_over.set()
+        seen += [event async for event in events]
+        return [event.to_json() for event in seen]
+
+    seen = asyncio.run(main())
+    assert seen[:-1] == EXPECTED[:-1] and len(seen) == len(EXPECTED)
+
+
+def test_lines_may_have_no_ends() -> None:
+    lines = DATA.splitlines()
+    for given in (lines, [line.decode() for line in lines], DATA.splitlines(keepends=True)):
+        reader = nc.Reader()
+        seen = [event for line in given for event in reader.feed_line(line)]
+        assert [it.to_json() for it in seen + reader.finish()] == EXPECTED
+    # What is not UTF-8 is a defect of the stream.
+    assert nc.Reader(profile="cursor").feed_line("\ud800") is not None
+    with pytest.raises(TypeError):
+        nc.Reader().feed_line(5)  # type: ignore[arg-type]
+
+
+def test_a_reader_knows_that_the_terminal_event_has_come_and_the_answer() -> None:
+    data = (FIXTURES / "agents" / "claude" / "plain.ndjson").read_bytes()
+    lines = data.splitlines()
+    reader = nc.Reader()
+    complete: list[bool] = []
+    for line in lines:
+        reader.feed_line(line)
+        complete.append(reader.is_complete)
+    assert complete == [False] * (len(lines) - 1) + [True]
+    with pytest.raises(RuntimeError, match="the stream is not finished"):
+        _ = reader.answer
+    reader.finish(exit_status=0)
+    assert reader.is_complete
+    assert reader.answer == reader.summary["answer"]
+    assert reader.answer == nc.convert(data, "answer", raw=True).strip("\n") != ""
+    failed = nc.Reader()
+    failed.feed(data)
+    failed.finish(exit_status=1)
+    assert failed.answer == ""
+
+
+def test_a_text_is_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (DATA.decode(), '{"a":1}', " [1]", "a\nb"):
+        with pytest.raises(ValueError, match="^a str is the path of a file; pass the text"):
+            list(nc.read(text))
+    monkeypatch.chdir(tmp_path)
+    Path("[1].ndjson").write_bytes(DATA)
+    assert [event.to_json() for event in nc.read("[1].ndjson")] == EXPECTED
+    with pytest.raises(FileNotFoundError):
+        list(nc.read("run.ndjson"))
+
+
+def test_an_async_callback_is_refused() -> None:
+    async def on_summary(summary: object) -> None:
+        del summary
+
+    for refused in (nc.read, nc.aread):
+        with pytest.raises(TypeError, match="^on_summary: must be a plain function"):
+            refused(DATA, on_summary=on_summary)  # type: ignore[operator]
+
+
+def test_the_type_of_the_summary_is_that_of_the_schema() -> None:
+    folder = Path(__file__).resolve().parents[1]
+    spec = importlib.util.spec_from_file_location("summary", folder / "summary.py")
+    assert spec is not None and spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.FILE.read_text() == script.Writer().write()
+    summaries: list[nc.Summary] = []
+    list(nc.read(DATA, exit_status=0, on_summary=summaries.append))
+    known = {**_summary._Summary.__annotations__, **nc.Summary.__annotations__}
+    assert set(_summary._Summary.__annotations__) <= set(summaries[0]) <= set(known)
 
 
 @pytest.mark.parametrize(

@@ -288,9 +288,14 @@ def test_a_command_that_does_not_start() -> None:
 
 
 def test_a_wrong_option_is_named_before_the_command_starts(tmp_path: Path) -> None:
+    async def tell(data: object) -> None:
+        del data
+
     wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"stdin": "x", "inherit_stdin": True}, ValueError, "stdin: .*inherit_stdin"),
-        ({"stdin": b"x"}, TypeError, "stdin: must be a str, not bytes"),
+        ({"stdin": 5}, TypeError, "stdin: must be a str or bytes, not int"),
+        ({"on_stdout": tell}, TypeError, "on_stdout: must be a plain function; an async one"),
+        ({"on_stderr": 5}, TypeError, "on_stderr: must be a function, not int"),
         ({"timeout": "5m"}, TypeError, "timeout='5m': must be a number of seconds"),
         ({"timeout": -1}, ValueError, "timeout=-1: must be at least 0.001 s"),
         ({"idle_timeout": float("nan")}, ValueError, "idle_timeout=nan: "),
@@ -307,6 +312,25 @@ def test_a_wrong_option_is_named_before_the_command_starts(tmp_path: Path) -> No
     with pytest.raises(TypeError, match="^command: expected str"):
         nc.run(["touch", 5])  # type: ignore[list-item]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_callback_that_returns_a_coroutine_is_refused() -> None:
+    async def tell(data: object) -> None:
+        del data
+
+    with pytest.raises(TypeError, match="^on_stdout: its result would have to be awaited"):
+        with nc.run(["cat", PLAIN], on_stdout=lambda data: tell(data)) as run:
+            run.wait()
+
+
+def test_the_input_may_be_bytes_and_the_command_has_a_number() -> None:
+    script = f'test "$(od -An -tx1)" = " ff 0a" && echo $$ >&2 && cat {PLAIN}'
+    said: list[str] = []
+    run = nc.run(shell(script), stdin=b"\xff\n", on_stderr=said.append)
+    assert run.pid is None
+    with run:
+        run.wait()
+    assert run.end.passed and "".join(said) == f"{run.pid}\n"
 
 
 def test_words_of_a_command_may_be_bytes() -> None:
@@ -774,6 +798,14 @@ def test_a_closed_run_does_not_start(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_that_was_stopped_before_does_not_start(tmp_path: Path) -> None:
+    run = nc.run(shell(f"touch {tmp_path / 'started'}; cat {PLAIN}"))
+    run.stop()
+    with pytest.raises(RuntimeError, match="the run was stopped before its start"):
+        run.wait()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_error_of_an_abandoned_wait_is_not_logged(tmp_path: Path) -> None:
     go = tmp_path / "go"
     script = f"until [ -e {go} ]; do sleep 0.1; done; echo '{{\"a\":1}}'"
@@ -842,6 +874,16 @@ def test_the_options_of_a_run_have_a_type() -> None:
 def test_the_plugin_has_the_fixture(agent_run) -> None:  # type: ignore[no-untyped-def]
     run = agent_run([sys.executable, "-c", f"print(open({str(PLAIN)!r}).read(), end='')"])
     assert run.end.outcome == "succeeded"
+
+
+def test_an_agent_that_fails_fails_the_test(agent_run) -> None:  # type: ignore[no-untyped-def]
+    command = shell(f"cat {PLAIN}; exit 1")
+    with pytest.raises(nc.RunFailed, match="^failed: the stream says that the run succeeded, but"):
+        agent_run(command)
+    broken = shell(f"head -3 {PLAIN}; echo garbage; tail -n +4 {PLAIN}")
+    with pytest.raises(nc.OutcomeError, match="^the stream is broken: line 4"):
+        agent_run(broken)
+    assert agent_run(command, check=False).end.outcome == "failed"
 
 
 def test_the_program_is_on_the_path(program: str) -> None:

@@ -1,10 +1,10 @@
 //! What the packages for other languages show of one stream: an output by its name, and the result
 //! as JSON.
 
-use ndjson_check_core::{Diagnostic, Outcome, StreamSummary, Verdict};
+use ndjson_check_core::{Answer, Diagnostic, Outcome, StreamSummary, Verdict};
 use serde::Serialize;
 
-pub use crate::convert::answer_of;
+use crate::convert::answer_of;
 use crate::report::{FirstFindings, Headline, Html, Markdown, PageFolder};
 use crate::{Converter, Form, HumanReport, JsonReport, Output, RunTotals, Written};
 
@@ -82,18 +82,21 @@ impl From<Vec<Diagnostic>> for FirstFindings {
     }
 }
 
-/// The result with the names of the JSON report.
-pub fn summary_json(summary: &StreamSummary, found: &FirstFindings) -> String {
-    /// The `stream` of the JSON report.
+/// The result with the names of the JSON report, and the answer of a run that succeeded.
+pub fn summary_json(summary: &StreamSummary, found: &FirstFindings, answer: &Answer) -> String {
+    /// The `stream` of the JSON report, and the answer.
     #[derive(Serialize)]
     struct JudgedSummary<'a> {
         passed: bool,
         headline: String,
+        answer: &'a str,
         #[serde(flatten)]
         summary: &'a StreamSummary,
     }
-    let answer = Headline::new(summary, found);
-    let answered = JudgedSummary { passed: answer.passed, headline: answer.text(), summary };
+    let headline = Headline::new(summary, found);
+    let answer = answer_of(answer, summary.outcome);
+    let judged =
+        JudgedSummary { passed: headline.passed, headline: headline.text(), answer, summary };
     // Cannot fail: it is plain data.
-    serde_json::to_string(&answered).unwrap_or_default()
+    serde_json::to_string(&judged).unwrap_or_default()
 }

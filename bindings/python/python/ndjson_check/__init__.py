@@ -32,6 +32,7 @@ from ._frame import Frames, Table, frame
 from ._native import __version__
 from ._read import Reader, aread, read
 from ._run import Call, Calls, Run, RunEnd, RunOptions, run
+from ._summary import Summary
 from ._words import CallKind
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "RunTruncated",
     "Session",
     "SessionChanged",
+    "Summary",
     "Table",
     "Text",
     "TextAbandoned",

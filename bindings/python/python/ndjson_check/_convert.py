@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from . import _native, _options
+from ._options import Status
 from ._read import Source, _checker, _chunks, _name
 from ._words import Form, ReportKind
 
@@ -18,7 +19,7 @@ def convert(
     results: int = 0,
     thinking: bool = False,
     profile: str | os.PathLike[str] | None = None,
-    exit_status: int | None = None,
+    exit_status: Status = None,
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
@@ -44,7 +45,7 @@ def report(
     kind: ReportKind,
     *,
     profile: str | os.PathLike[str] | None = None,
-    exit_status: int | None = None,
+    exit_status: Status = None,
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
@@ -61,7 +62,7 @@ def _written(
     source: Source,
     checker: _native.Checker,
     output: str,
-    exit_status: int | None,
+    exit_status: Status,
     signal: int | None,
     raw: bool = False,
     results: int = 0,
@@ -69,5 +70,5 @@ def _written(
 ) -> str:
     _options.process_end(exit_status, signal)
     data = b"".join(_chunks(source))
-    return _native.write(checker, _name(source), output, data, exit_status, signal, raw, results,
-                         thinking)
+    return _native.write(checker, _name(source), output, data, _options.ended(exit_status), signal,
+                         raw, results, thinking)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
-from collections.abc import Mapping
-from typing import Any, cast, get_args
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Optional, Union, cast, get_args
+
+# The exit status of a process, or what returns it once the stream has ended, such as its `wait`.
+Status = Union[int, Callable[[], Optional[int]], None]
+AsyncStatus = Union[int, Callable[[], Union[int, Awaitable[Optional[int]], None]], None]
 
 _LEVELS = ("error", "warning", "off")
 _UNSIGNED_MAX = 2**64 - 1
@@ -25,8 +30,43 @@ def whole(option: str, value: object, least: int = 0, most: int = _UNSIGNED_MAX)
 
 
 def process_end(exit_status: object, signal: object) -> None:
-    whole("exit_status", exit_status, -(2**63), 2**63 - 1)
+    if not callable(exit_status):
+        _status(exit_status)
     whole("signal", signal, 0, 255)
+
+
+def _status(number: object) -> None:
+    whole("exit_status", number, -(2**63), 2**63 - 1)
+
+
+def ended(exit_status: Status) -> int | None:
+    """The exit status at the end of the stream."""
+    return _returned(exit_status()) if callable(exit_status) else exit_status
+
+
+async def ended_later(exit_status: AsyncStatus) -> int | None:
+    if not callable(exit_status):
+        return exit_status
+    number = exit_status()
+    return _returned(await number if inspect.isawaitable(number) else number)
+
+
+def _returned(number: int | None) -> int:
+    if number is None:
+        # It must not become a success.
+        raise ValueError("exit_status: the function returned None, as `poll` does while the process "
+                         "runs; pass the `wait` of the process")
+    _status(number)
+    return number
+
+
+def callback(option: str, value: object) -> None:
+    if value is None:
+        return
+    if not callable(value):
+        raise TypeError(f"{option}: must be a function, not {type(value).__name__}")
+    if any(map(inspect.iscoroutinefunction, (value, getattr(value, "__call__", None)))):
+        raise TypeError(f"{option}: must be a plain function; an async one would never run")
 
 
 def seconds(option: str, value: object, least: float = _LIMIT_MIN) -> None:
@@ -39,9 +79,13 @@ def seconds(option: str, value: object, least: float = _LIMIT_MIN) -> None:
         raise ValueError(f"{option}={value!r}: must be at least {least} s")
 
 
-def text(option: str, value: object) -> None:
-    if value is not None and not isinstance(value, str):
-        raise TypeError(f"{option}: must be a str, not {type(value).__name__}")
+def data(option: str, value: object) -> bytes | None:
+    """Bytes, or a text as UTF-8."""
+    if value is None or isinstance(value, bytes):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{option}: must be a str or bytes, not {type(value).__name__}")
+    return value.encode()
 
 
 def path(option: str, value: object) -> str:

@@ -15,17 +15,20 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
+    Awaitable,
     Callable,
     Iterable,
     Iterator,
     Mapping,
 )
 from functools import lru_cache
-from typing import Any, Protocol, Union, cast
+from typing import Protocol, Union, cast
 
 from . import _native, _options
 from ._errors import NdjsonCheckError
 from ._events import AnyEvent
+from ._options import AsyncStatus, Status
+from ._summary import Summary
 
 _CHUNK = 256 * 1024
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -102,11 +105,22 @@ class Reader:
     ) -> None:
         checker = _checker(profile, strict, rules, config, max_line_bytes)
         self._native = _native.NativeReader(checker, _shown(name))
-        self._summary: dict[str, Any] | None = None
+        self._summary: Summary | None = None
 
     def feed(self, data: _Bytes) -> list[AnyEvent]:
-        """The events that these bytes complete."""
+        """The events that these bytes complete. Lines need their line ends; `feed_line` adds them."""
         return self._native.feed(_bytes(data))
+
+    def feed_line(self, line: str | _Bytes) -> list[AnyEvent]:
+        """The events of one whole line, with or without its line end."""
+        data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else _bytes(line)
+        return self._native.feed(data if data.endswith(b"\n") else data + b"\n")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the terminal event has come, so that the agent has only to exit. A new turn takes
+        that back. Always False for an agent that writes no terminal event."""
+        return self._native.is_complete()
 
     def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[AnyEvent]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
@@ -118,12 +132,17 @@ class Reader:
         return events
 
     @property
-    def summary(self) -> dict[str, Any]:
-        """The result, with the names of the JSON report, after `finish`. `passed` is the answer, and
-        `headline` says it in one sentence."""
+    def summary(self) -> Summary:
+        """The result, with the names of the JSON report, after `finish`. `passed` says whether the
+        run passed, and `headline` why in one sentence. `answer` is empty unless the run succeeded."""
         if self._summary is None:
             raise RuntimeError("the stream is not finished")
         return self._summary
+
+    @property
+    def answer(self) -> str:
+        """That of the summary: the last message of a run that succeeded."""
+        return self.summary["answer"]
 
 
 def _bytes(data: object) -> bytes:
@@ -204,6 +223,9 @@ def _chunks(source: Source) -> Iterator[bytes]:
 
 def _pieces(source: Source) -> Iterator[_Bytes]:
     if isinstance(source, (str, os.PathLike)):
+        if isinstance(source, str) and _is_text(source):
+            raise ValueError("a str is the path of a file; pass the text of a stream as bytes: "
+                             "`text.encode()`")
         with open(source, "rb") as file:
             while data := file.read1(_CHUNK):
                 yield data
@@ -232,6 +254,11 @@ def _pieces(source: Source) -> Iterator[_Bytes]:
         yield from source  # type: ignore[misc]
 
 
+def _is_text(path: str) -> bool:
+    """Whether it is a stream, not the path of one."""
+    return ("\n" in path or path.lstrip()[:1] in ("{", "[")) and not os.path.exists(path)
+
+
 def _waits(file: io.FileIO) -> bool:
     return sys.platform == "win32" or os.get_blocking(file.fileno())
 
@@ -251,28 +278,31 @@ def read(
     source: Source,
     *,
     profile: str | os.PathLike[str] | None = None,
-    exit_status: int | None = None,
+    exit_status: Status = None,
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
     max_line_bytes: int | None = None,
-    on_summary: Callable[[dict[str, Any]], object] | None = None,
+    on_summary: Callable[[Summary], object] | None = None,
 ) -> Iterator[AnyEvent]:
     """The events of a stream: of a path, bytes, a binary file, a socket, or any iterable of bytes.
     A gzip archive is unpacked.
 
-    `exit_status` or `signal` says how the agent's process ended. `config` is an `ndjson-check.toml`;
+    `exit_status` or `signal` says how the agent's process ended. If the process still runs,
+    `exit_status` is the `wait` of it, or another function that returns the number; it is called
+    after the last bytes. `config` is an `ndjson-check.toml`;
     the other options win over it. `on_summary` gets the `summary` of the reader after the last event.
     """
     reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules,
                     config=config, max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
+    _options.callback("on_summary", on_summary)
 
     def events() -> Iterator[AnyEvent]:
         for chunk in _chunks(source):
             yield from reader.feed(chunk)
-        yield from reader.finish(exit_status=exit_status, signal=signal)
+        yield from reader.finish(exit_status=_options.ended(exit_status), signal=signal)
         if on_summary is not None:
             on_summary(reader.summary)
 
@@ -286,14 +316,16 @@ class _AsyncEvents:
         self,
         source: AsyncSource,
         reader: Reader,
-        finish: Callable[[], list[AnyEvent]],
-        on_summary: Callable[[dict[str, Any]], object] | None,
+        finish: Callable[[], Awaitable[list[AnyEvent]]],
+        on_summary: Callable[[Summary], object] | None,
     ) -> None:
         self._reader = reader
         self._finish = finish
         self._on_summary = on_summary
         self._unpacker = _Unpacker("-")
         self._events: deque[AnyEvent] = deque()
+        # Whether all bytes were read, and whether the last events are there.
+        self._is_read = False
         self._is_finished = False
         # Not the lines of a StreamReader: their length has a limit.
         self._read = source.read if isinstance(source, asyncio.StreamReader) else None
@@ -310,12 +342,15 @@ class _AsyncEvents:
                 if listener is not None:
                     listener(self._reader.summary)
                 raise StopAsyncIteration
-            data = await self._piece()
-            unpacker = self._unpacker
-            for part in unpacker.finish() if data is None else unpacker.feed(_bytes(data)):
-                self._events.extend(self._reader.feed(part))
-            if data is None:
-                self._events.extend(self._finish())
+            if not self._is_read:
+                data = await self._piece()
+                self._is_read = data is None
+                unpacker = self._unpacker
+                for part in unpacker.finish() if data is None else unpacker.feed(_bytes(data)):
+                    self._events.extend(self._reader.feed(part))
+            if self._is_read:
+                # If this wait is cancelled, the next one asks again.
+                self._events.extend(await self._finish())
                 self._is_finished = True
         return self._events.popleft()
 
@@ -348,16 +383,16 @@ def aread(
     source: AsyncSource,
     *,
     profile: str | os.PathLike[str] | None = None,
-    exit_status: int | None = None,
+    exit_status: AsyncStatus = None,
     signal: int | None = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
     max_line_bytes: int | None = None,
-    on_summary: Callable[[dict[str, Any]], object] | None = None,
+    on_summary: Callable[[Summary], object] | None = None,
 ) -> _AsyncEvents:
-    """The same of an `asyncio.StreamReader` or of an async iterable of bytes. `aclose` ends it, as
-    with `contextlib.aclosing`.
+    """The same of an `asyncio.StreamReader` or of an async iterable of bytes. `exit_status` may be
+    the `wait` of an asyncio process. `aclose` ends it, as with `contextlib.aclosing`.
 
     If a wait for the next event is cancelled, such as by `asyncio.wait_for`, the next wait goes on
     where it was. But an async generator ends with a cancelled wait; then the next one raises
@@ -366,8 +401,10 @@ def aread(
     reader = Reader(profile=profile, strict=strict, rules=rules, config=config,
                     max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
+    _options.callback("on_summary", on_summary)
 
-    def finish() -> list[AnyEvent]:
-        return reader.finish(exit_status=exit_status, signal=signal)
+    async def finish() -> list[AnyEvent]:
+        number = await _options.ended_later(exit_status)
+        return reader.finish(exit_status=number, signal=signal)
 
     return _AsyncEvents(source, reader, finish, on_summary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import codecs
+import inspect
 import json
 import os
 import re
@@ -32,6 +33,7 @@ from ._events import (
     Event,
 )
 from ._read import _checker, _shown
+from ._summary import Summary, Usage
 from ._words import CallKind, EndReason, Retryable
 
 _T = TypeVar("_T")
@@ -121,7 +123,7 @@ class RunEnd:
     retryable: Retryable | None
     retry_after: int | str | None
     answer: str
-    usage: dict[str, int]
+    usage: Usage
     cost_usd: float | None
     turns: int | None
     duration_ms: int | None
@@ -129,28 +131,27 @@ class RunEnd:
     exit_status: int | None
     signal: int | None
     stderr_tail: tuple[str, ...]
-    summary: dict[str, Any]
+    summary: Summary
 
     @classmethod
-    def _of(cls, summary: dict[str, Any], answer: str) -> RunEnd:
-        get = summary.get
+    def _of(cls, summary: Summary) -> RunEnd:
         return cls(
             passed=summary["passed"],
             headline=summary["headline"],
             outcome=summary["outcome"],
             verdict=summary["verdict"],
-            reason=get("reason"),
-            retryable=get("retryable"),
-            retry_after=get("retry_after"),
-            answer=answer,
-            usage=get("usage", {}),
-            cost_usd=get("cost_usd"),
-            turns=get("turns"),
-            duration_ms=get("duration_ms"),
-            error_text=get("error_text"),
-            exit_status=get("exit_status"),
-            signal=get("signal"),
-            stderr_tail=tuple(get("stderr_tail", ())),
+            reason=summary.get("reason"),
+            retryable=summary.get("retryable"),
+            retry_after=summary.get("retry_after"),
+            answer=summary["answer"],
+            usage=summary.get("usage", {}),
+            cost_usd=summary.get("cost_usd"),
+            turns=summary.get("turns"),
+            duration_ms=summary.get("duration_ms"),
+            error_text=summary.get("error_text"),
+            exit_status=summary.get("exit_status"),
+            signal=summary.get("signal"),
+            stderr_tail=tuple(summary.get("stderr_tail", ())),
             summary=summary,
         )
 
@@ -239,6 +240,8 @@ class _Agent:
                         _running.discard(other)
                 if self.is_left or _is_exiting:
                     raise RuntimeError("the run is closed" if self.is_left else "Python exits")
+                if self._is_stopped:
+                    raise RuntimeError("the run was stopped before its start")
                 _end_with_worker(os.getpid())
                 native = self._start()
                 _running.add(native)
@@ -311,8 +314,15 @@ class Run:
             raise RuntimeError("the run has not ended, or its events were not read to the end")
         return self._end
 
+    @property
+    def pid(self) -> int | None:
+        """The number of the command's process; None before its start."""
+        native = self._agent.native
+        return None if native is None else native.pid()
+
     def stop(self) -> None:
-        """Asks the command to end. Its last events can still be read."""
+        """Asks the command to end. Its last events can still be read. A run that has not started
+        does not start any more."""
         self._agent.stop()
 
     def calls(self, *, kind: CallKind | None = None, tool: str | None = None,
@@ -364,7 +374,7 @@ class Run:
             return True
         result = self._agent.begin().result()
         if result is not None and self._end is None:
-            self._end = RunEnd._of(json.loads(result[0]), result[1])
+            self._end = RunEnd._of(json.loads(result))
             if (on_stderr := self._listeners.get("stderr")) is not None:
                 on_stderr(b"")
         return False
@@ -375,7 +385,11 @@ class Run:
                 self._events.append(item)
                 return item
             output, data = item
-            self._listeners[output](data)
+            if inspect.isawaitable(told := self._listeners[output](data)):
+                if inspect.iscoroutine(told):
+                    told.close()
+                raise TypeError(f"on_{output}: its result would have to be awaited; nothing waits "
+                                "for it")
         return None
 
     def __enter__(self) -> Run:
@@ -463,7 +477,7 @@ class RunOptions(TypedDict, total=False):
 
     cwd: str | os.PathLike[str] | None
     env: Mapping[str, str | None] | None
-    stdin: str | None
+    stdin: str | bytes | None
     inherit_stdin: bool
     timeout: float | None
     idle_timeout: float | None
@@ -482,7 +496,7 @@ def run(
     *,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str | None] | None = None,
-    stdin: str | None = None,
+    stdin: str | bytes | None = None,
     inherit_stdin: bool = False,
     timeout: float | None = None,
     idle_timeout: float | None = None,
@@ -498,8 +512,8 @@ def run(
     """Runs an agent in its own process group, on Windows in a Job Object. It starts when the context
     is entered or the first event is read.
 
-    `env` is added to the environment; a value of None removes the variable. `stdin` is a text;
-    without it the command reads nothing, or with `inherit_stdin` what Python would read. Times are
+    `env` is added to the environment; a value of None removes the variable. `stdin` is a text
+    or bytes; without it the command reads nothing, or with `inherit_stdin` what Python would read. Times are
     in seconds. `config` is an `ndjson-check.toml`; the other options win over it. A limit in it
     that is exceeded ends the command. While events are read, `on_stdout` gets the bytes of the
     stream, such as to keep the recording, and `on_stderr` gets standard error.
@@ -509,12 +523,14 @@ def run(
     words = [_options.path("command", word) for word in command]
     folder = None if cwd is None else _options.path("cwd", cwd)
     variables = _options.variables(env)
-    _options.text("stdin", stdin)
+    given = _options.data("stdin", stdin)
     if stdin is not None and inherit_stdin:
         raise ValueError("stdin: there is none of its own with inherit_stdin")
     _options.seconds("timeout", timeout)
     _options.seconds("idle_timeout", idle_timeout)
     _options.seconds("exit_grace", exit_grace, least=0)
+    _options.callback("on_stdout", on_stdout)
+    _options.callback("on_stderr", on_stderr)
 
     def start() -> _native.NativeRun:
         if folder is not None and not os.path.isdir(folder):
@@ -523,7 +539,7 @@ def run(
         checker = _checker(profile, strict, rules, config, max_line_bytes,
                            command=name, directory=directory)
         return _native.NativeRun(
-            checker, words, folder, variables, stdin, inherit_stdin, timeout, idle_timeout,
+            checker, words, folder, variables, given, inherit_stdin, timeout, idle_timeout,
             exit_grace, on_stdout is not None, on_stderr is not None,
         )
 
@@ -549,8 +565,8 @@ def _decoded(listener: Callable[[str], object]) -> Callable[[bytes], object]:
     """A listener of bytes; no bytes are the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def decoded(data: bytes) -> None:
-        if text := decoder.decode(data, final=not data):
-            listener(text)
+    def decoded(data: bytes) -> object:
+        text = decoder.decode(data, final=not data)
+        return listener(text) if text else None
 
     return decoded

@@ -15,20 +15,37 @@ if TYPE_CHECKING:
 
 
 class AgentRunner(Protocol):
-    """Runs an agent to its end."""
+    """Runs an agent to its end. Raises an OutcomeError if the run does not pass, unless `check` is
+    False."""
 
-    def __call__(self, command: Sequence[str | os.PathLike[str]], **options: Unpack[RunOptions]) -> Run: ...
+    def __call__(
+        self,
+        command: Sequence[str | os.PathLike[str]],
+        *,
+        check: bool = True,
+        **options: Unpack[RunOptions],
+    ) -> Run: ...
 
 
 @pytest.fixture
 def agent_run() -> Iterator[AgentRunner]:
-    """Runs an agent to its end, with the options of `ndjson_check.run`."""
+    """Runs an agent to its end, with the options of `ndjson_check.run`. The test fails if the run
+    does not pass, unless `check` is False."""
     runs: list[Run] = []
 
-    def start(command: Sequence[str | os.PathLike[str]], **options: Unpack[RunOptions]) -> Run:
+    def start(
+        command: Sequence[str | os.PathLike[str]],
+        *,
+        check: bool = True,
+        **options: Unpack[RunOptions],
+    ) -> Run:
+        # The test is shown, not these lines.
+        __tracebackhide__ = True
         agent = run(command, **options)
         runs.append(agent)
         agent.wait()
+        if check:
+            agent.raise_for_outcome()
         return agent
 
     yield start

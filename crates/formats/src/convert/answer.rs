@@ -6,7 +6,7 @@ use ndjson_check_core::{Answer, Event, Outcome, StreamSummary, WantedEvents, esc
 use crate::Output;
 
 /// The answer of a run with this outcome; empty if it has none. Only a run that succeeded has one.
-pub fn answer_of(answer: &Answer, outcome: Outcome) -> &str {
+pub(crate) fn answer_of(answer: &Answer, outcome: Outcome) -> &str {
     if outcome == Outcome::Succeeded { answer.text() } else { "" }
 }
 

@@ -23,10 +23,9 @@ use ndjson_check_core::{
     CheckedEvent, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
 };
 
-pub use answer::answer_of;
-
 use crate::Output;
 
+pub(crate) use answer::answer_of;
 use atif::AtifTrajectory;
 use chrome_trace::ChromeTrace;
 use event_form::EventForm;
