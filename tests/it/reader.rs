@@ -105,7 +105,7 @@ fn the_status_of_a_process_is_an_end() {
         (3 << 8, ExitStatus::Code(3)),
         (9, ExitStatus::Signal(9)),
         // With a core dump.
-        (11 | 0x80, ExitStatus::Signal(11)),
+        (0x8b, ExitStatus::Signal(11)),
     ] {
         let exit = ProducerExit::from(process::ExitStatus::from_raw(status));
         assert_eq!(exit, ProducerExit::default().status(expected));
