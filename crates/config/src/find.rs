@@ -64,6 +64,10 @@ pub(crate) fn nearest_file() -> Result<Option<PathBuf>, String> {
 
 /// Whether YAML or JSON begins with a key of a configuration, or has one at the top.
 fn has_our_keys(file: &Path) -> bool {
+    // A named pipe would never end.
+    if !file.is_file() {
+        return false;
+    }
     let Ok(text) = ConfigText::read(file) else { return false };
     let text = text.text();
     let begins = |text: &str| {
