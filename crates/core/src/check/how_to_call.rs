@@ -1,6 +1,6 @@
 //! What an agent was called without, if it writes text and no event.
 
-use crate::rules::escape::clipped;
+use crate::rules::escape::{clipped, visible};
 
 /// What is missing if it is not known which agent it is.
 const EVENTS_FLAG: &str = "call the agent with its flag for events";
@@ -18,7 +18,7 @@ pub(super) fn how_to_call(
     arguments: &[String],
     text: Option<&str>,
 ) -> Option<String> {
-    let text = text.map(|text| format!("`{}`", clipped(text, TEXT_QUOTED_BYTES_MAX)));
+    let text = text.map(|text| format!("`{}`", clipped(&visible(text), TEXT_QUOTED_BYTES_MAX)));
     let how = match command {
         Some(command) if is_called(command, arguments) => None,
         Some(command) => Some(format!("for events, call it as `{command}`")),
@@ -40,6 +40,14 @@ fn is_called(command: &str, arguments: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: no text of the agent reaches a terminal as it is; a fuzzer found this one.
+    #[test]
+    fn control_characters_of_the_text_are_visible() {
+        let note = how_to_call(None, &[], Some("\u{1b}[31m\u{9b}\u{202e}x"));
+        let shown = r"`\x1b[31m\u{9b}\u{202e}x`";
+        assert_eq!(note, Some(format!("{shown}; {EVENTS_FLAG}")));
+    }
 
     #[test]
     fn a_command_that_asks_for_events_is_not_corrected() {
