@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use ndjson_check_core::escape::{clipped, visible};
 use ndjson_check_core::internals::{NO_SUCH_PROFILE, without_numbers};
 use ndjson_check_core::{Error, ExitStatus};
 
@@ -104,10 +105,9 @@ impl CliError {
     fn text(&self) -> String {
         match self {
             Self::Usage(message) => message.clone(),
-            Self::Check(error) => format!("{}{}", with_stdin(error), hint(error)),
+            Self::Check(error) => explained(error),
             Self::CommandFailed(error, status) => {
-                let (error, hint) = (with_stdin(error), hint(error));
-                format!("{error}{hint}; the command ended with {status}")
+                format!("{}; the command ended with {status}", explained(error))
             }
             Self::Output { name, source } => format!("failed to write to {name}: {source}"),
             Self::Start { program, .. } if program.is_empty() => "the command is empty".to_owned(),
@@ -134,6 +134,23 @@ const BUILTINS: [&str; 12] = [
     ".", "alias", "cd", "eval", "exec", "exit", "export", "set", "source", "trap", "ulimit",
     "unset",
 ];
+
+/// Longest event of an unknown agent that is quoted, in bytes.
+const EVENT_BYTES_MAX: usize = 120;
+
+/// The error, what to do, and the event that it is about.
+fn explained(error: &Error) -> String {
+    let text = format!("{}{}", with_stdin(error), hint(error));
+    match error {
+        Error::UnknownAgent { inside: Some(filter), .. } => {
+            format!("{text}, but they have such events in them: `jq {filter} FILE | ndjson-check`")
+        }
+        Error::UnknownAgent { first: Some(event), .. } => {
+            format!("{text}; the first is `{}`", visible(&clipped(event, EVENT_BYTES_MAX)))
+        }
+        _ => text,
+    }
+}
 
 /// Signs that a shell reads, and no program.
 const SHELL_SIGNS: [char; 5] = ['|', ';', '&', '<', '>'];
@@ -169,7 +186,7 @@ fn start_hint(program: &str, error: &io::Error) -> &'static str {
 
 fn hint(error: &Error) -> &'static str {
     match error {
-        Error::UnknownAgent { .. } => {
+        Error::UnknownAgent { inside: None, .. } => {
             ": choose with --profile NAME; `ndjson-check profiles` lists the agents, \
              `--profile claude-like` checks a relative of Claude Code, and `--profile jsonl` \
              checks any JSON Lines"

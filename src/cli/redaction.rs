@@ -102,6 +102,23 @@ impl<'c> RedactedCopy<'c> {
         self.write(&ready, copies, out);
     }
 
+    /// An error may quote an event.
+    fn redacted(&mut self, error: Error) -> Error {
+        match error {
+            Error::UnknownAgent { stream, first, inside } => {
+                let first = first.filter(|_| self.expectations.is_none());
+                let first = first.map(|event| {
+                    let mut line = Vec::new();
+                    self.of_messages.feed(event.as_bytes(), &mut line);
+                    self.of_messages.finish(&mut line);
+                    String::from_utf8_lossy(&line).into_owned()
+                });
+                Error::UnknownAgent { stream, first, inside }
+            }
+            error => error,
+        }
+    }
+
     fn write(&mut self, bytes: &[u8], copies: &mut [TeeTarget], out: &mut dyn Observer) {
         if bytes.is_empty() {
             return;
@@ -131,7 +148,7 @@ impl<'c> RedactedCopy<'c> {
         self.redactor.finish(&mut rest);
         self.write(&rest, copies, out);
         copies.iter_mut().for_each(TeeTarget::end);
-        let original = original?;
+        let original = original.map_err(|error| self.redacted(error))?;
         let Self { stream, failure, expectations, of_messages, .. } = self;
         if let Some(error) = failure {
             return Err(error);

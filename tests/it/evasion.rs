@@ -325,12 +325,16 @@ fn a_forbidden_directory_is_forbidden_in_every_spelling() {
         "/home/dev/app/.github/**",
         "/home/dev/app/.github",
         ".GITHUB",
+        // Without a slash, at every level.
+        "x.yml",
+        "*.yml",
+        "workflows",
     ];
     for glob in globs {
         let never = Expectation::WritesNever(vec![glob.to_owned()]);
         assert_eq!(rules(&never, &stream), [Rule::ExpectationFailed], "{glob}");
     }
-    for glob in ["github", "x.yml", "/home/dev/other/.github/**"] {
+    for glob in ["github", "/x.yml", "/*.yml", "*/x.yml", "/home/dev/other/.github/**"] {
         let never = Expectation::WritesNever(vec![glob.to_owned()]);
         assert_eq!(rules(&never, &stream), [], "{glob}");
     }

@@ -188,14 +188,20 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
     let last_gemini = b"{\"type\":\"bye\",\"status\":\"success\"}\n";
     let many = b"{\"event\":\"tick\"}\n".repeat(100);
     let tags = b"{\"type\":\"assistant\",\"text\":\"a\"}\n{\"type\":\"result\"}\n";
-    for stream in [&last_gemini[..], &many, b"Hello\n{\"jsonrpc\":\"2.0\"}\n", tags] {
+    let hello = b"Hello\n{\"jsonrpc\":\"2.0\"}\n";
+    for (stream, first) in [
+        (&last_gemini[..], "{\"type\":\"bye\",\"status\":\"success\"}"),
+        (&many, "{\"event\":\"tick\"}"),
+        (hello, "{\"jsonrpc\":\"2.0\"}"),
+        (tags, "{\"type\":\"assistant\",\"text\":\"a\"}"),
+    ] {
         let output = run_on(&[], stream);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
         let expected = "ndjson-check: standard input: no known agent writes these events: choose \
                         with --profile NAME; `ndjson-check profiles` lists the agents, `--profile \
                         claude-like` checks a relative of Claude Code, and `--profile jsonl` \
-                        checks any JSON Lines\n";
-        assert_eq!(text(&output.stderr), expected);
+                        checks any JSON Lines; the first is ";
+        assert_eq!(text(&output.stderr), format!("{expected}`{first}`\n"));
         assert_ne!(run_on(&["--profile", "cursor"], stream).status.code(), Some(2));
     }
 }
@@ -204,17 +210,19 @@ fn a_stream_of_an_unknown_agent_is_not_guessed() {
 #[test]
 fn the_status_of_a_command_of_an_unknown_agent_is_shown() {
     let stream = "fixtures/agents/jsonl/any.ndjson";
+    let events = fs::read_to_string(root().join(stream)).unwrap();
+    let first = format!("; the first is `{}`", events.lines().next().unwrap());
     for (status, shown) in [("0", ""), ("41", "; the command ended with exit status 41")] {
         let output = crate::fake_agent::run(&[], &["emit", stream, "exit", status]);
         assert_eq!(output.status.code(), Some(2));
         let error = text(&output.stderr);
-        let expected = format!("checks any JSON Lines{shown}\n");
+        let expected = format!("checks any JSON Lines{first}{shown}\n");
         assert!(error.ends_with(&expected) && error.lines().count() == 1, "{error}");
     }
     // The status of a recorded stream is not that of a command.
     let flags = ["--exit-status", "41", "--timeout", "60s"];
-    let output = run_on(&flags, &fs::read(root().join(stream)).unwrap());
-    assert!(text(&output.stderr).ends_with("checks any JSON Lines\n"));
+    let output = run_on(&flags, events.as_bytes());
+    assert!(text(&output.stderr).ends_with(&format!("checks any JSON Lines{first}\n")));
 }
 
 /// Goal: nothing of a stream is kept back longer than it takes to know whose it is.

@@ -23,6 +23,26 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
          https://status.example.com, git status --short)",
     ),
     ("--exit-status 143", "agents/claude/killed.ndjson", "stopped by SIGTERM"),
+    (
+        "",
+        "rules/all-calls-failed/no-process.ndjson",
+        "succeeded, but every tool call failed (3 of 3: ls src, make, make -n)",
+    ),
+    (
+        "--strict",
+        "rules/all-calls-failed/no-process.ndjson",
+        "every tool call failed (3 of 3: ls src, make, make -n)",
+    ),
+    (
+        "--allow truncated-line",
+        "agents/claude/truncated.ndjson",
+        "cut short in the middle of line 6",
+    ),
+    (
+        "--allow truncated-line --allow missing-terminal-event",
+        "agents/claude/truncated.ndjson",
+        "cut short in the middle of line 6",
+    ),
     ("", "agents/claude/killed.ndjson", "cut short after line 3, while a call was open: npm test"),
     ("", "agents/claude/truncated.ndjson", "cut short in the middle of line 6"),
     ("", "agents/claude/max-turns.ndjson", "failed: Reached maximum number of turns (1)"),
@@ -77,7 +97,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
         "over the limit: the run made 4 tool calls; the limit is 3",
     ),
     (
-        "--strict",
+        "--strict --allow all-calls-failed",
         "rules/repeated-call/the-same-build.ndjson",
         "repeats itself: the tool `shell` is called 5 times in a row with the same arguments",
     ),
@@ -323,4 +343,18 @@ fn a_line_that_was_cut_and_ended_is_cut() {
         let says = format!("cut short in the middle of line {lines}");
         assert!(text(&report.stdout).contains(&says), "{}", text(&report.stdout));
     }
+}
+
+/// Goal: a long error is not printed twice, and a page has the words of the other reports.
+#[test]
+fn a_long_error_is_said_once() {
+    let stream = std::fs::read(root().join("lab/recordings/grok-1.0.41/http-401.ndjson")).unwrap();
+    let report = text(&run_on(&[], &stream).stdout);
+    assert_eq!(report.matches("Internal error").count(), 1, "{report}");
+    let stream = std::fs::read(root().join("fixtures/agents/claude/truncated.ndjson")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.html");
+    run_on(&["--report", &format!("html={}", file.display())], &stream);
+    let page = std::fs::read_to_string(file).unwrap();
+    assert!(page.contains("cut short, non-conforming: 1 error"), "{page}");
 }

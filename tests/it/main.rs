@@ -50,6 +50,7 @@ mod lines;
 mod log;
 mod many;
 mod merge;
+mod misspelt_tools;
 mod mistakes;
 #[path = "../mutation/mod.rs"]
 mod mutation;
@@ -98,3 +99,4 @@ mod turns;
 mod usage;
 mod verdicts;
 mod verified;
+mod wrong_inputs;

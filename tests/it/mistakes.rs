@@ -246,10 +246,10 @@ fn what_is_no_stream_is_named() {
         (b"[package]\nname = \"x\"\nkeys = [\n  \"a\",\n]\n", "TOML", "name the recording"),
         (b"type,text\nuser,hello\n", "CSV", "name the recording"),
         (b"\xff\xfe{\0}\0\n\0", "UTF-16 text", "re-encode it"),
-        (&in_front(b"2026-11-23T10:00:00.123Z "), log, "`sed 's/^[^{]*//'"),
-        (&in_front(b"[10:00:00] "), log, "`sed 's/^[^{]*//'"),
-        (&in_front(b"Nov 23 10:00:00 host agent[1]: "), log, "`sed 's/^[^{]*//'"),
-        (&in_front(b"agent-1  | "), log, "`sed 's/^[^{]*//'"),
+        (&in_front(b"2026-11-23T10:00:00.123Z "), log, "`sed -n 's/^[^{]*{\"/"),
+        (&in_front(b"[10:00:00] "), log, "`sed -n 's/^[^{]*{\"/"),
+        (&in_front(b"Nov 23 10:00:00 host agent[1]: "), log, "`sed -n 's/^[^{]*{\"/"),
+        (&in_front(b"agent-1  | "), log, "`sed -n 's/^[^{]*{\"/"),
     ];
     for (stream, name, what_to_do) in rows {
         let output = run_on(&[], stream);

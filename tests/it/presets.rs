@@ -10,7 +10,7 @@ use ndjson_check::{Checker, Rule};
 use ndjson_check_config::Config;
 use serde_json::{Value, json};
 
-use command_lines::{HIDES_STATUS, RUNS, RUNS_NONE};
+use command_lines::{HIDES_STATUS, RUNS, RUNS_NONE, SKIPS};
 use outputs::{PRINTS_FAILED, PRINTS_NEITHER, PRINTS_NOTHING, PRINTS_PASSED};
 
 use crate::demands::{call, command, judged_with, run_of, write};
@@ -123,6 +123,21 @@ fn a_hidden_status_is_not_a_success() {
     let arguments = json!({"command": "npm test && git push"});
     let (says, message) = tested(printing("c1", &arguments, false, "12 passed\nrejected\n"));
     assert_eq!(says, Met, "{message}");
+}
+
+/// Goal: a script that may be missing has run only if its output shows it; if the command fails,
+/// it was there.
+#[test]
+fn a_script_that_may_be_missing_is_not_a_success() {
+    for line in SKIPS {
+        let arguments = json!({"command": line});
+        let says = |works, output| tested(printing("c1", &arguments, works, output));
+        assert_eq!(says(true, "Tests:       12 passed, 12 total\n").0, Met, "{line}");
+        assert_eq!(says(false, "").0, Broken, "{line}");
+        let (answer, message) = says(true, "");
+        assert_eq!(answer, Hidden, "{line}");
+        assert!(message.contains("`--if-present` may have skipped it"), "{message}");
+    }
 }
 
 /// Goal: the output of each test runner is understood.

@@ -38,6 +38,8 @@ fn told(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -> St
     let found: String = found.collect();
     let mut summary = summary.clone();
     summary.name = String::new();
+    summary.last_event_line -= lines;
+    summary.cut_line = summary.cut_line.map(|line| line - lines);
     for call in &mut summary.tool_calls {
         call.started_line = call.started_line.map(|line| line - lines);
         call.completed_line = call.completed_line.map(|line| line - lines);

@@ -59,6 +59,11 @@ pub enum Error {
     UnknownAgent {
         /// The stream's name.
         stream: String,
+        /// The text of the first event, or its start.
+        first: Option<String>,
+        /// Where in the first event is one of a known agent: a filter of `jq`, with its option,
+        /// such as `-r .log`.
+        inside: Option<String>,
     },
     /// The first events show a format that no profile reads.
     UnreadFormat {
@@ -116,7 +121,7 @@ impl fmt::Display for Error {
             Self::Report { origin, message } => {
                 write!(out, "failed to use the report {origin}: {message}")
             }
-            Self::UnknownAgent { stream } => {
+            Self::UnknownAgent { stream, .. } => {
                 write!(out, "{stream}: no known agent writes these events")
             }
             Self::UnreadFormat { stream, format } => {

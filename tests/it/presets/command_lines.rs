@@ -2,6 +2,8 @@
 
 /// Commands that run the tests, and whose exit status is that of the tests.
 pub(super) const RUNS: &[&str] = &[
+    "./gradlew test -x :docs:test",
+    "bats -r test",
     "npm test",
     "npm t",
     "cd web && npm run test:unit",
@@ -344,8 +346,22 @@ pub(super) const RUNS_NONE: &[&str] = &[
     "mvn package -Dmaven.test.skip.exec",
     "mvn package -DskipTests=",
     "make -nk test",
+    "./gradlew test -x test",
+    "gradle clean test --info --exclude-task test",
+    "./gradlew -x test test",
+    "bats --count test",
+    "bats -c test",
+    "bazel test --nobuild //...",
+    "hatch test --show",
     "make -Bn test",
     "make -qp test",
+];
+
+/// These also succeed if there is no such script.
+pub(super) const SKIPS: &[&str] = &[
+    "npm test --if-present",
+    "npm run test --workspaces --if-present",
+    "cd app && pnpm test --if-present",
 ];
 
 /// The exit status of these says nothing of the tests.

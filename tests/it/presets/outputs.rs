@@ -56,6 +56,21 @@ pub(super) const PRINTS_PASSED: &[&str] = &[
     "> Task :test NO-SOURCE\n> Task :integrationTest\n\nBUILD SUCCESSFUL in 1s",
     "> Task :app:testDebugUnitTest\n\nATest > adds PASSED\n\nBUILD SUCCESSFUL in 9s",
     "0 errors generated.\n0 failed\n12 passed",
+    "[info] Tests: succeeded 2, failed 0, canceled 0, ignored 0, pending 0\n[info] ScalaCheck\n\
+     [info] Passed: Total 0, Failed 0, Errors 0, Passed 0",
+    "[info] Passed: Total 0, Failed 0, Errors 0, Passed 0\n[info] Passed: Total 5, Failed 0, \
+     Errors 0, Passed 5",
+    "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n[INFO] Tests run: 6, Failures: 0, \
+     Errors: 0, Skipped: 0",
+    "==> a\nAll tests have been excluded.\n\nFinished in 0.01 seconds\n3 tests, 0 failures, 3 \
+     excluded\n==> b\n....\n\nFinished in 0.03 seconds\n6 tests, 0 failures, 2 excluded",
+    "2 tests, 0 failures (3 excluded)",
+    "3 tests, 0 failures, 2 skipped",
+    "  2 skipped\n  11 passed (3.1s)",
+    "  ─\n\n  11 tests passed\n  2 tests skipped",
+    "All tests passed (12 asserts in 4 tests)\n1 tests skipped",
+    "  Tests:    2 skipped, 11 passed (30 assertions)",
+    "All 0 tests passed.\nAll 12 tests passed.",
 ];
 
 /// What they print when tests failed.
@@ -153,6 +168,11 @@ pub(super) const PRINTS_FAILED: &[&str] = &[
 
 /// What a test logs, or what may be the end of more.
 pub(super) const PRINTS_NEITHER: &[&str] = &[
+    // Another project may have had tests.
+    "[info] Passed: Total 0, Failed 0, Errors 0, Passed 0\n",
+    "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n",
+    "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in a.Test\n",
+    "All 0 tests passed.\n",
     "make[1]: Nothing to be done for 'test'.\nall fine\n",
     "make: Nothing to be done for 'build'.\nall fine\n",
     "error: connect ECONNREFUSED 127.0.0.1:5432\n",
@@ -180,6 +200,27 @@ pub(super) const PRINTS_NEITHER: &[&str] = &[
 
 /// What they print when no test ran.
 pub(super) const PRINTS_NOTHING: &[&str] = &[
+    "No projects matched the filters in \"/home/dev/shop\"",
+    "• Running test in 7 packages\n\n WARNING  No tasks were executed as part of this run.\n\n \
+     Tasks:    0 successful, 0 total\nCached:    0 cached, 0 total\n",
+    "\n NX   No tasks were run\n\n",
+    "lerna success run No packages found with the lifecycle script 'test'",
+    "lerna info run No packages found with the lifecycle script \"test\"",
+    "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS",
+    "Results :\n\nTests run: 0, Failures: 0, Errors: 0, Skipped: 24\n\n",
+    "Excluding tags: [:test]\n\nAll tests have been excluded.\n\nFinished in 0.02 seconds\n3 \
+     tests, 0 failures, 3 excluded\n",
+    "\n  3 skipped\n",
+    "  - a\n  - b\n  ─\n\n  2 tests skipped\n",
+    "─\n\n1 test skipped\n",
+    "\n  Tests:    3 skipped (0 assertions)\n  Duration: 0.05s\n",
+    "  Tests:    1 todo, 2 skipped (0 assertions)\n",
+    "All 0 tests passed.\n",
+    "1..0\n",
+    "\n> app@1.0.0 test\n> bats test\n\n1..0\n",
+    "[info] Passed: Total 0, Failed 0, Errors 0, Passed 0\n[info] No tests to run for Test / \
+     testQuick\n[success] elapsed time: 1 s",
+    "\n0 successes / 0 failures / 0 errors / 0 pending : 0.001 seconds\n",
     "make: Nothing to be done for 'test'.\n",
     "make: 'test' is up to date.",
     "make: Entering directory '/app'\nmake: `run-tests' is up to date.\n",

@@ -5,7 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::{in_workflow, stdout};
-use crate::streams::{program, root, text};
+use crate::streams::{program, root, run_on, text};
 
 /// Copies of recordings: so many of each.
 fn folder_of(recordings: &[(&str, usize)]) -> TempDir {
@@ -111,5 +111,54 @@ fn step_outputs_mix_no_streams() {
         let outputs = fs::read_to_string(folder.path().join("outputs")).unwrap();
         assert!(outputs.contains("\noutcome=failed\n"), "{outputs}");
         assert!(outputs.contains(&format!("\nreason={reason}\n")), "{reason}: {outputs}");
+    }
+}
+
+/// Goal: many runs that say the same take few lines, and each is named.
+#[test]
+fn many_runs_that_say_the_same_are_named_on_one_line() {
+    let folder = folder_of(&[("claude/not-logged-in.ndjson", 30)]);
+    let report = stdout(&program().arg(folder.path()).output().unwrap());
+    assert!(report.contains("✗ 30 × failed: not signed in"), "{report}");
+    assert!(report.contains("\n  and 20 more of these: "), "{report}");
+    assert!(report.lines().count() < 40, "{report}");
+    for number in 0..30 {
+        assert!(report.contains(&format!("not-logged-in-ndjson-{number}.ndjson")), "{report}");
+    }
+    // What differs is shown.
+    let other = fs::read(root().join("fixtures/agents/claude/not-logged-in.ndjson")).unwrap();
+    let other = text(&other).replace("Please run /login", "Please call the help desk");
+    fs::write(folder.path().join("zz.ndjson"), other).unwrap();
+    let report = stdout(&program().arg(folder.path()).output().unwrap());
+    assert!(report.contains("Please call the help desk"), "{report}");
+}
+
+/// Goal: findings that are alike are one line in every report that people read.
+#[test]
+fn findings_that_are_alike_are_one() {
+    let stream = fs::read(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let stream = text(&stream).replace('\n', "\nwarning: the disk is slow\n");
+    let count = stream.matches("warning: ").count();
+    for format in ["markdown", "junit", "github"] {
+        let report = text(&run_on(&["--report", format], stream.as_bytes()).stdout);
+        assert!(report.contains("lines 2, 4, 6, 8, 10 and "), "{format}: {report}");
+        assert!(report.matches("is not JSON").count() < 4, "{format}: {report}");
+        assert!(!report.contains("\nand ") && !report.contains("- and "), "{format}: {report}");
+    }
+    assert!(count > 6);
+}
+
+/// Goal: what comes from standard input has no file, and so the message says the line.
+#[test]
+fn sarif_says_the_line_of_standard_input() {
+    let stream = fs::read(root().join("fixtures/agents/claude/truncated.ndjson")).unwrap();
+    let noisy = [b"hello\n", &stream[..]].concat();
+    let report = text(&run_on(&["--report", "sarif"], &noisy).stdout);
+    assert!(report.contains("line 1"), "{report}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let results = report["runs"][0]["results"].as_array().unwrap();
+    for result in results {
+        let message = result["message"]["text"].as_str().unwrap();
+        assert!(message.contains("line "), "{message}");
     }
 }

@@ -94,7 +94,9 @@ fn a_comment_is_limited() {
 /// Goal: no error of a stream is hidden behind its warnings, and both are counted.
 #[test]
 fn errors_are_shown_before_warnings() {
-    let stream = ["{}\n", &"\n".repeat(600), &"[]\n".repeat(600)].concat();
+    // Each has another message, so that they are not one row.
+    let errors: String = (0..600).map(|at| format!("{{{}x}}\n", " ".repeat(at))).collect();
+    let stream = ["{}\n", &"\n".repeat(600), &errors].concat();
     let options = ["--profile=jsonl", "--warn=blank-line", "--report=markdown"];
     let report = stdout(&run_on(&options, stream.as_bytes()));
     let count = |severity: &str| report.matches(&format!("\n- {severity} [")).count();

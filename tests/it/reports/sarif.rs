@@ -119,7 +119,7 @@ fn a_failed_run_is_a_result() {
         (
             "rules/unfinished-call/one-open",
             "unfinished-call",
-            "a tool call never ended: systemctl restart worker; the `shell` call `systemctl ",
+            "a tool call never ended: systemctl restart worker; line 5: the `shell` call ",
         ),
     ];
     for (stream, rule, text) in rows {

@@ -236,7 +236,7 @@ impl Contracts {
     ) -> Result<(&Contract, ProfileSource), Error> {
         let (stream, by_command) = (|| stream.to_owned(), self.shared.options.silent);
         if authors.is_empty() && has_events && by_command.is_none() {
-            return Err(Error::UnknownAgent { stream: stream() });
+            return Err(Error::UnknownAgent { stream: stream(), first: None, inside: None });
         }
         if authors.is_empty() {
             // Nothing says that a command is the default agent.

@@ -8,6 +8,9 @@ use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
+/// What profiles say of a status.
+const ON_STDERR: &str = "; the reason is on standard error";
+
 /// What is known about the producer of a stream when the stream has ended. The default knows
 /// nothing. It is made from the status of a process, also of one that `tokio::process` started:
 ///
@@ -176,6 +179,8 @@ impl<'p> EndOfRun<'p> {
         let was_stopped = exit.stop.is_some();
         // A status is the producer's own unless we stopped it, or a signal did when it was done.
         let status = status.filter(|_| !(was_stopped || exit.was_interrupted && is_closed));
+        let is_mute = exit.stderr.as_ref().is_some_and(Vec::is_empty);
+        let status = status.map(|it| if is_mute { without_stderr(it) } else { it });
         let failed = status.is_some_and(|status| !status.is_success()) || stream.text_says_failed;
         let is_complete = is_closed || !stream.needs_terminal;
 
@@ -269,6 +274,13 @@ impl<'p> EndOfRun<'p> {
         let is_cut = matches!(self.stream.last_line, LastLine::Cut | LastLine::CutAllowed);
         is_cut && !self.was_stopped
     }
+}
+
+/// The same, if there is no reason on standard error.
+fn without_stderr(mut status: StatusMeaning<'_>) -> StatusMeaning<'_> {
+    let meaning = status.meaning.map(|it| it.strip_suffix(ON_STDERR).unwrap_or(it));
+    status.meaning = meaning;
+    status
 }
 
 impl StreamEnd {

@@ -38,6 +38,10 @@ impl<'c> Findings<'c> {
         self.first_lost_line.get_or_insert(line);
     }
 
+    pub(super) fn count(&self, rule: Rule) -> u64 {
+        self.counts[rule as usize]
+    }
+
     /// Counts a diagnostic without building it, if it would not be reported anyway.
     pub(super) fn is_counted_only(&mut self, rule: Rule) -> bool {
         let count = &mut self.counts[rule as usize];

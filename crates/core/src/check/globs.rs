@@ -20,7 +20,8 @@ impl Globs {
     }
 
     /// The case of letters does not count. A glob that names a directory matches all that is in it,
-    /// and one that begins with `/` may be meant from the agent's directory.
+    /// one without `/` matches at every level, and one that begins with `/` may be meant from the
+    /// agent's directory.
     ///
     /// # Errors
     ///
@@ -32,8 +33,10 @@ impl Globs {
             let below = format!("{glob}/**");
             let is_name = !name.is_empty() && !name.contains(['*', '?', '[', '{']);
             for reading in [Some(glob), is_name.then_some(&below)].into_iter().flatten() {
-                readings.extend(reading.strip_prefix('/').map(str::to_owned));
+                // What is wrong with a glob is said of it as it was written.
                 readings.push(reading.clone());
+                readings.extend(reading.strip_prefix('/').map(str::to_owned));
+                readings.extend((!glob.contains('/')).then(|| format!("**/{reading}")));
             }
         }
         Self::compiled(&readings, true)
@@ -95,6 +98,7 @@ fn advice(glob: &str) -> String {
 pub struct NameGlob {
     text: String,
     matcher: GlobMatcher,
+    in_any_case: GlobMatcher,
 }
 
 impl NameGlob {
@@ -105,15 +109,25 @@ impl NameGlob {
         if glob.is_empty() {
             return Err("a name is empty".to_owned());
         }
-        let built = GlobBuilder::new(glob).literal_separator(false).build();
-        let built =
-            built.map_err(|error| format!("{} is not a glob: {}", shown(glob), error.kind()));
-        Ok(Self { text: glob.to_owned(), matcher: built?.compile_matcher() })
+        let matcher = |in_any_case: bool| {
+            let mut builder = GlobBuilder::new(glob);
+            let built = builder.literal_separator(false).case_insensitive(in_any_case).build();
+            let wrong =
+                |error: globset::Error| format!("{} is not a glob: {}", shown(glob), error.kind());
+            built.map(|glob| glob.compile_matcher()).map_err(wrong)
+        };
+        let (matcher, in_any_case) = (matcher(false)?, matcher(true)?);
+        Ok(Self { text: glob.to_owned(), matcher, in_any_case })
     }
 
     pub(crate) fn is_for(&self, name: &str) -> bool {
         // A name may have brackets: `model[1m]`.
         self.text == name || self.matcher.is_match(Path::new(name))
+    }
+
+    /// The same, whatever the case of the letters.
+    pub(crate) fn is_like(&self, name: &str) -> bool {
+        self.text.eq_ignore_ascii_case(name) || self.in_any_case.is_match(Path::new(name))
     }
 }
 

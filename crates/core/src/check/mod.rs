@@ -368,7 +368,8 @@ impl<'c> StreamCheck<'c> {
             Ok((contract, ProfileSource::Named))
         } else {
             let authors = detector.finish(self.lines.unread());
-            self.contracts.detected(&self.name, detector.has_events, &authors)
+            let chosen = self.contracts.detected(&self.name, detector.has_events, &authors);
+            chosen.map_err(|error| detector.explained(error))
         };
         let (contract, source) = chosen?;
         let profile = contract.profile();

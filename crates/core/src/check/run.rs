@@ -347,7 +347,8 @@ impl<'c> Run<'c> {
         }
         found.extend(end.contradiction(self.terminal.terminal_line()));
         if self.events > 0 && end.succeeded() {
-            found.extend(self.calls.all_refused().map(|it| it.at(line, offset)));
+            let none_succeeded = [self.calls.all_refused(), self.calls.all_failed()];
+            found.extend(none_succeeded.into_iter().flatten().map(|it| it.at(line, offset)));
             self.background.report_open(line, offset, found);
         }
         end.producer_defects(exit, self.facts.error_text.is_some(), found);

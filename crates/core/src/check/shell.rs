@@ -29,6 +29,8 @@ pub(super) struct ShellRun {
     pub(super) is_filtered: bool,
     /// Whether the start of the output may be missing, too.
     pub(super) is_cut: bool,
+    /// Whether the command succeeds, too, if what it runs does not exist.
+    pub(super) may_be_skipped: bool,
 }
 
 /// Programs that show a part of what they read, and perhaps not its end.
@@ -84,7 +86,8 @@ pub(super) fn run_of(
     let mut others = commands.iter().filter(|command| !is_meant(command));
     let is_cut = commands.iter().filter(is_meant).count() > 1
         || others.any(|command| !has(NEUTRAL, command.program()));
-    Some(ShellRun { exit, is_filtered, is_cut })
+    let may_be_skipped = commands.iter().filter(is_meant).any(ShellCommand::may_be_skipped);
+    Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped })
 }
 
 /// A pattern for the first words of a command.
@@ -117,6 +120,11 @@ impl ShellCommand {
             let bare = format!("{}{rest}", program_name(first));
             [Some(bare).filter(|bare| *bare != whole), Some(whole)].into_iter().flatten()
         })
+    }
+
+    /// Whether it runs a script of a package only if there is one.
+    fn may_be_skipped(&self) -> bool {
+        self.words.iter().any(|word| word == "--if-present")
     }
 
     fn program(&self) -> &str {

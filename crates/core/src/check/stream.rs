@@ -247,12 +247,14 @@ impl<'c> LineLoop<'c> {
 
     /// An agent that writes text and no event is called without its flags.
     fn say_how_to_call(&mut self) {
+        let count = |rule| self.findings.count(rule);
+        let is_binary = count(Rule::InvalidUtf8) > count(Rule::InvalidJson);
         let found = self.findings.pending.iter_mut().find(|it| it.rule == Rule::EmptyStream);
-        let Some(found) = found.filter(|_| self.lines.lines > 0) else { return };
+        let Some(found) = found.filter(|_| self.lines.lines > 0 && !is_binary) else { return };
         let (profile, options) = (self.contract.profile(), self.contract.options());
         let is_known = self.source == ProfileSource::Named || options.silent.is_some();
         let command = profile.command().filter(|_| is_known);
-        found.note = how_to_call(command, &options.arguments, self.lines.first_text.as_deref());
+        found.note = how_to_call(command, &options.arguments, self.lines.plain_text());
     }
 
     fn summary(
@@ -275,6 +277,8 @@ impl<'c> LineLoop<'c> {
             lines: self.lines.lines,
             events: self.run.events,
             bytes: bytes.end - self.session.1,
+            cut_line: self.lines.cut_at(),
+            last_event_line: self.run.terminal.last_event().0,
             sha256: bytes.sha256,
             errors,
             warnings,

@@ -89,6 +89,12 @@ pub struct StreamSummary {
     pub events: u64,
     /// Size of the stream in bytes.
     pub bytes: u64,
+    /// The line in the middle of which the stream ends.
+    #[serde(skip)]
+    pub cut_line: Option<u64>,
+    /// The line of the last event; 0 if there is none.
+    #[serde(skip)]
+    pub last_event_line: u64,
     /// The SHA-256 hash of these bytes in hexadecimal digits, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,

@@ -6,11 +6,16 @@
 
 mod rules;
 mod table;
+mod wrapped;
 #[cfg(test)]
 mod write;
 
+use crate::error::Error;
 use crate::json::PackedTexts;
-use crate::limits::{DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX};
+use crate::limits::{
+    DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX, TEXT_LINE_BYTES_MAX,
+};
+use crate::rules::escape::clipped;
 use crate::stream::{Ending, Line, SSE_FIELDS, glued_events, parse_line};
 pub(crate) use rules::{Author, DetectRules, matches};
 
@@ -30,6 +35,15 @@ pub enum ProfileSource {
     Fallback,
 }
 
+/// An event that no known agent writes.
+#[derive(Debug)]
+struct UnknownEvent {
+    /// It, or its start.
+    text: String,
+    /// What gets one of a known agent out of it: a filter of `jq`, with its option.
+    inside: Option<String>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Detector {
     rules: &'static DetectRules,
@@ -39,6 +53,8 @@ pub(crate) struct Detector {
     /// Whether one of the events is whole, or follows other text. The objects in a broken event are
     /// not events.
     pub(crate) has_events: bool,
+    /// The first event, if no profile knows it.
+    unknown: Option<UnknownEvent>,
     /// Bytes read so far.
     at: usize,
     /// No line feed is between `at` and here.
@@ -59,6 +75,7 @@ impl Detector {
             authors: Vec::new(),
             events: 0,
             has_events: false,
+            unknown: None,
             at: 0,
             searched: 0,
             is_over: false,
@@ -95,6 +112,16 @@ impl Detector {
         std::mem::take(&mut self.authors)
     }
 
+    /// The error that no agent is known, with the event that shows it.
+    pub(crate) fn explained(&mut self, error: Error) -> Error {
+        match (error, self.unknown.take()) {
+            (Error::UnknownAgent { stream, .. }, Some(UnknownEvent { text, inside })) => {
+                Error::UnknownAgent { stream, first: Some(text), inside }
+            }
+            (error, _) => error,
+        }
+    }
+
     fn line(&mut self, bytes: &[u8], mut on_event: impl FnMut()) {
         let line = Line::new(self.at as u64, bytes, Ending::Lf);
         let whole = parse_line(&line).ok();
@@ -107,6 +134,11 @@ impl Detector {
         self.has_events |= !is_broken && !is_field;
         self.events += 1;
         let mut matching: Vec<Author<'_>> = self.rules.matching(event.root()).collect();
+        if matching.is_empty() && self.events == 1 {
+            let text = clipped(&event.text, TEXT_LINE_BYTES_MAX).into_owned();
+            let inside = wrapped::filter(event.root(), self.rules);
+            self.unknown = Some(UnknownEvent { text, inside });
+        }
         if self.authors.len() > 1 {
             matching.retain(|author| self.authors.contains(author));
         }

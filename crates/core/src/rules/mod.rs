@@ -115,6 +115,7 @@ rules! {
     FinalTextMismatch "final-text-mismatch" ERROR, ERROR, every_line;
     EmptyAnswer "empty-answer" WARNING, ERROR, every_line;
     AllCallsRefused "all-calls-refused" ERROR, ERROR, every_line;
+    AllCallsFailed "all-calls-failed" WARNING, ERROR, every_line;
     DeniedCall "denied-call" WARNING, ERROR;
     RepeatedCall "repeated-call" WARNING, ERROR;
     ToolServerUnavailable "tool-server-unavailable" WARNING, ERROR;

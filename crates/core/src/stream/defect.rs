@@ -1,5 +1,7 @@
 //! Why a line is not an event, and the diagnostic for it.
 
+mod syntax;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
@@ -11,6 +13,8 @@ use crate::json::{LoneHalves, parse_tree, repaired};
 use crate::limits::{DEPTH_MAX, DUPLICATES_PER_LINE_MAX, PIPE_BUFFER_BYTES};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
+
+use syntax::syntax;
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -57,7 +61,7 @@ impl LineDefect {
         let (bytes, offset) = without_byte_order_mark(line);
         let (diagnostic, at) = self.explain(line, bytes);
         let shows_line = matches!(diagnostic.rule, Rule::InvalidJson | Rule::NotAnObject);
-        let text = if shows_line { line.start() } else { None };
+        let text = if shows_line { line.start().filter(|it| !it.starts_with('\0')) } else { None };
         diagnostic.of_text(text).at(line.number, offset + at as u64)
     }
 
@@ -98,6 +102,11 @@ impl LineDefect {
             }
         }
     }
+}
+
+/// Whether there are only NUL bytes.
+fn is_nul(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0)
 }
 
 /// The line's bytes and their offset in the stream; at its start, without a byte order mark.
@@ -190,88 +199,6 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
     Diagnostic::new(Rule::TruncatedLine, message)
 }
 
-/// Distinguishes noise from a broken text: the parser's message does not help with a line of prose.
-fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagnostic, usize) {
-    let start = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    let (message, note) = if bytes[start] != b'{' {
-        other_text(bytes, start, noun)
-    } else if what == "trailing characters" {
-        behind_object(bytes, at, noun)
-    } else {
-        (format!("{}, at byte {at} of the {noun}", plain(what)), None)
-    };
-    let diagnostic = Diagnostic::new(Rule::InvalidJson, message);
-    (note.into_iter().fold(diagnostic, Diagnostic::note), at)
-}
-
-/// A message, and a note about the cause.
-type Explanation = (String, Option<&'static str>);
-
-const JSON_SPACE: &str = "in JSON only a space, a tab and a line end are white space";
-const TWO_WRITERS: &str = "two programs wrote on one line: is stderr merged into stdout (2>&1)?";
-
-/// A whole object, and more from byte `at` on.
-fn behind_object(bytes: &[u8], at: usize, noun: &str) -> Explanation {
-    if bytes[at] == b'{' {
-        let note = match noun {
-            "element" => "a comma is missing between two events",
-            _ => "a newline is missing between two events",
-        };
-        return (format!("a second object follows, from byte {at} of the {noun}"), Some(note));
-    }
-    let Some(space) = foreign_space(&bytes[at..]) else {
-        let message = format!("something follows the JSON text, from byte {at} of the {noun}");
-        return (message, Some(TWO_WRITERS));
-    };
-    (format!("{space} follows the JSON text, from byte {at} of the {noun}"), Some(JSON_SPACE))
-}
-
-/// The first byte that is not white space, at `start`, does not begin an object.
-fn other_text(bytes: &[u8], start: usize, noun: &str) -> Explanation {
-    if bytes.starts_with(BYTE_ORDER_MARK) {
-        let note =
-            "it belongs at the start of a stream, if anywhere; were two streams concatenated?";
-        return ("the line begins with a byte order mark".to_owned(), Some(note));
-    }
-    let object = memchr::memmem::find(bytes, b"{\"");
-    let space = foreign_space(&bytes[..object.unwrap_or(bytes.len())]);
-    match (object, space) {
-        (Some(object), Some(space)) => {
-            let place = format!("the object that begins at byte {object} of the {noun}");
-            (format!("{space} comes before {place}"), Some(JSON_SPACE))
-        }
-        (None, Some(space)) => {
-            (format!("the {noun} contains only white space, with {space}"), Some(JSON_SPACE))
-        }
-        (Some(object), None) if object > start => {
-            let place = format!("the object that begins at byte {object} of the {noun}");
-            (format!("there is text before {place}"), Some(TWO_WRITERS))
-        }
-        (Some(_) | None, None) => {
-            let note = "another program, or standard error, wrote it: \
-                        is stderr merged into stdout (2>&1)?";
-            (format!("the {noun} is not JSON"), Some(note))
-        }
-    }
-}
-
-/// The first character that is white space elsewhere and not in JSON, if `bytes` are nothing but
-/// white space.
-fn foreign_space(bytes: &[u8]) -> Option<String> {
-    let text = str::from_utf8(bytes).ok()?;
-    let foreign = text.chars().find(|it| !matches!(it, ' ' | '\t' | '\r' | '\n'))?;
-    let name = format!("U+{:04X}", u32::from(foreign));
-    text.chars().all(char::is_whitespace).then_some(name)
-}
-
-/// Replaces parser messages that are hard to understand.
-fn plain(what: &str) -> &str {
-    match what {
-        "expected ident" => "a word that is not true, false or null",
-        what => what,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,6 +214,11 @@ mod tests {
             ("\u{a0}{\"a\":1}", "U+00A0 comes before the object that begins at byte 2"),
             ("\u{a0}", "the line contains only white space, with U+00A0"),
             ("hello", "the line is not JSON"),
+            ("\0\0", "the line consists of NUL bytes"),
+            ("\x1b[36m{\"a\":1", "a terminal colour comes before the object that begins at byte 5"),
+            ("{\"a\":\"b{\"c\":\"d\"}", "the line was cut, and an object begins at byte 7 of it"),
+            ("{\"a\":{\"c\":\"d\"}{\"c\":1}", "the line was cut, and an object begins at byte 14"),
+            ("{\"a\":{\"c\":\"d\"}x", "expected `,` or `}`, at byte 14 of the line"),
             ("[]", "the line is an array, not an object"),
         ];
         for (text, expected) in cases {
@@ -296,6 +228,23 @@ mod tests {
                     let message = defect.diagnostic(&line).message;
                     assert!(message.starts_with(expected), "{text}: {message}");
                     assert!(defect.may_be_noise(), "{text}");
+                }
+            });
+        }
+        for (text, expected) in [
+            ("> app@1.0.0 agent", "if `npm run` or `pnpm` wrote it"),
+            ("$ agent -p hi", "if `yarn` wrote it"),
+            ("make[1]: Entering directory '/home/dev/app'", "if `make` wrote it"),
+            ("make: Leaving directory '/home/dev/app'", "if `make` wrote it"),
+            ("make: done", "another program, or standard error, wrote it"),
+            ("\x1b[1;36m{\"a\":", "the events have terminal colours"),
+            ("{}\r{}", "the lines end with a carriage return alone"),
+        ] {
+            each_block(format!("{text}\n").as_bytes(), usize::MAX, 100, |block| {
+                for line in block {
+                    let Err(defect) = parse_line(&line) else { panic!("{text}") };
+                    let note = defect.diagnostic(&line).note.unwrap_or_default();
+                    assert!(note.starts_with(expected), "{text}: {note}");
                 }
             });
         }

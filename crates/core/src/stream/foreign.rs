@@ -1,9 +1,15 @@
 //! Formats that are not NDJSON, and what the lines of each look like.
 
-use super::{Ending, Line};
-use crate::limits::{FRAMING_LINES_MAX, FRAMING_TEXT_LINES_MAX};
+mod log;
+mod text;
+
+use super::{Ending, Line, parse_line};
+use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX, FRAMING_TEXT_LINES_MAX};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
+
+use log::{begins_log, has_colours, has_prefix, is_log_line};
+use text::{begins_toml, begins_yaml, goes_on_toml, goes_on_yaml, separators, table};
 
 /// What a line of server-sent events begins with.
 pub(crate) const SSE_FIELDS: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b": "];
@@ -49,9 +55,6 @@ const TAR: FileFormat = file(b"", "a tar archive", UNPACK);
 /// What a page begins with, in small letters.
 const MARKUP: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<?xml"];
 
-/// Longest text in front of each event, in bytes.
-const PREFIX_BYTES_MAX: usize = 100;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Foreign {
     Gzip,
@@ -64,8 +67,12 @@ pub(crate) enum Foreign {
     Toml,
     /// Rows with a separator, and how many of them each has.
     Table(u8, usize),
-    /// Events with a time stamp or a name in front.
+    /// A log: events with a time stamp or a name in front, and perhaps other lines with one.
     Prefixed,
+    /// Events in the colours of a terminal.
+    Coloured,
+    /// Events with a comma behind each.
+    Commas,
     /// UTF-16, with or without a byte order mark.
     Utf16,
     Utf32,
@@ -108,8 +115,12 @@ impl Foreign {
         if MARKUP.iter().any(|start| begin.starts_with(start)) {
             return Some(Self::Markup);
         }
-        let of_lines = [Self::ServerSentEvents, Self::Prefixed, Self::Binary];
-        if let Some(found) = of_lines.into_iter().find(|it| it.goes_on_with(line)) {
+        if begins_log(bytes) {
+            return Some(Self::Prefixed);
+        }
+        let of_lines =
+            [Self::ServerSentEvents, Self::Coloured, Self::Prefixed, Self::Commas, Self::Binary];
+        if let Some(found) = of_lines.into_iter().find(|it| it.is_begun_by(line)) {
             return Some(found);
         }
         // What the end of the stream cuts is a cut line, whatever it looks like.
@@ -141,6 +152,8 @@ impl Foreign {
             | Self::Toml
             | Self::Table(..)
             | Self::Prefixed
+            | Self::Coloured
+            | Self::Commas
             | Self::ServerSentEvents
             | Self::Array
             | Self::PrettyPrinted => false,
@@ -163,17 +176,37 @@ impl Foreign {
         if self.needs_lines() { FRAMING_TEXT_LINES_MAX } else { FRAMING_LINES_MAX }
     }
 
+    /// How many lines may be there that show nothing.
+    pub(super) fn others_max(self) -> usize {
+        if self == Self::Prefixed { FRAMING_TEXT_LINES_MAX } else { FRAMING_BLANKS_MAX }
+    }
+
+    fn is_begun_by(self, line: &Line<'_>) -> bool {
+        self.goes_on_with(line) && (self != Self::Binary || self.is_shown_by(line))
+    }
+
+    /// Whether a line that may occur shows that it is this framing.
+    pub(super) fn is_shown_by(self, line: &Line<'_>) -> bool {
+        match self {
+            Self::Prefixed => has_prefix(line.bytes.trim_ascii()),
+            Self::Binary => is_binary(line.bytes),
+            _ => true,
+        }
+    }
+
     /// Whether a line may occur in a stream of this framing.
     pub(super) fn goes_on_with(self, line: &Line<'_>) -> bool {
         let bytes = line.bytes.trim_ascii();
         match self {
             _ if self.is_certain() => true,
             // A damaged event is no binary data.
-            Self::Binary => !bytes.starts_with(b"{") && is_binary(line.bytes),
+            Self::Binary => !bytes.starts_with(b"{"),
             Self::Yaml => goes_on_yaml(bytes),
             Self::Toml => goes_on_toml(bytes),
             Self::Table(separator, count) => separators(bytes, separator) == count,
-            Self::Prefixed => has_prefix(bytes),
+            Self::Prefixed => has_prefix(bytes) || is_log_line(bytes),
+            Self::Coloured => has_colours(bytes),
+            Self::Commas => is_event_with_comma(bytes),
             Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
             _ => {
                 matches!(bytes.first(), Some(b'"' | b'{' | b'}' | b'[' | b']' | b'-' | b'0'..=b'9'))
@@ -198,7 +231,16 @@ impl Foreign {
             Self::Table(..) => ("a table", NO_STREAM),
             Self::Prefixed => (
                 "a log with text in front of each event",
-                "remove that text: `sed 's/^[^{]*//' FILE | ndjson-check`",
+                "keep the events only: `sed -n 's/^[^{]*{\"/{\"/p' FILE | ndjson-check`",
+            ),
+            Self::Coloured => (
+                "events in terminal colours",
+                "call the agent with NO_COLOR=1, or remove the colours: \
+                 `sed 's/\\x1b\\[[0-9;]*m//g' FILE | ndjson-check`",
+            ),
+            Self::Commas => (
+                "events with a comma behind each",
+                "remove the commas: `sed 's/,$//' FILE | ndjson-check`",
             ),
             Self::Utf16 => (
                 "UTF-16 text",
@@ -239,124 +281,8 @@ fn is_binary(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_err() && bytes.iter().any(is_control)
 }
 
-/// Whether there is a time of the day, or a name and a bar, in front of an object.
-fn has_prefix(bytes: &[u8]) -> bool {
-    let Some(object) = memchr::memmem::find(bytes, b"{\"") else { return false };
-    let prefix = &bytes[..object];
-    let has_time = prefix.windows(5).any(|it| {
-        let digits = [it[0], it[1], it[3], it[4]];
-        it[2] == b':' && digits.iter().all(u8::is_ascii_digit)
-    });
-    (1..=PREFIX_BYTES_MAX).contains(&object)
-        && bytes.ends_with(b"}")
-        && (has_time || prefix.ends_with(b"| "))
-}
-
-/// The value behind a key of YAML; none if the line is something else.
-fn yaml_value(bytes: &[u8]) -> Option<&[u8]> {
-    let item = bytes.strip_prefix(b"- ").unwrap_or(bytes);
-    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./".contains(byte);
-    let end = item.iter().position(|byte| !is_key(byte)).filter(|end| *end > 0)?;
-    let value = item[end..].strip_prefix(b":")?;
-    (value.is_empty() || value.starts_with(b" ")).then_some(value)
-}
-
-const MESSAGE_LEVELS: [&[u8]; 5] = [b"error", b"fatal", b"warning", b"warn", b"info"];
-
-/// A mark, or a key whose value follows on the next lines. What is in front of a sentence, or says
-/// how bad something is, is no key but a message of a program.
-fn begins_yaml(bytes: &[u8]) -> bool {
-    let is_empty = |value: &[u8]| value.trim_ascii().is_empty();
-    let key = bytes.split(|byte| *byte == b':').next().unwrap_or_default();
-    let is_level = MESSAGE_LEVELS.iter().any(|level| key.eq_ignore_ascii_case(level));
-    bytes == b"---" || !is_level && yaml_value(bytes).is_some_and(is_empty)
-}
-
-fn goes_on_yaml(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"#") || yaml_value(bytes).is_some()
-}
-
-/// A table, or a key with a string: programs write other values behind `=`, too.
-fn begins_toml(bytes: &[u8]) -> bool {
-    let is_table = bytes.starts_with(b"[");
-    goes_on_toml(bytes) && (is_table || bytes.windows(3).any(|it| it == b"= \""))
-}
-
-/// A table, a key with a value, the rest of a value, or a remark.
-fn goes_on_toml(bytes: &[u8]) -> bool {
-    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"".contains(byte);
-    let is_name = |name: &[u8]| name.iter().all(is_key) && name.iter().any(u8::is_ascii_alphabetic);
-    let table = bytes.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]"));
-    let table =
-        table.map(|it| it.strip_prefix(b"[").and_then(|it| it.strip_suffix(b"]")).unwrap_or(it));
-    let mut words = bytes.splitn(2, |byte| *byte == b'=');
-    let key = words.next().filter(|_| words.next().is_some_and(|it| !it.is_empty()));
-    let key = key.map(<[u8]>::trim_ascii);
-    let is_rest = matches!(bytes.first(), Some(b'#' | b'"' | b']'));
-    is_rest || table.or(key).is_some_and(is_name)
-}
-
-/// The table whose head the line may be: its columns have names without spaces.
-fn table(bytes: &[u8]) -> Option<Foreign> {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.\"".contains(byte);
-    let separator = [b',', b';', b'\t'].into_iter().find(|separator| {
-        let mut columns = bytes.split(|byte| byte == separator);
-        bytes.contains(separator) && columns.all(|it| !it.is_empty() && it.iter().all(is_name))
-    })?;
-    Some(Foreign::Table(separator, separators(bytes, separator)))
-}
-
-/// How many separators there are outside quotes.
-fn separators(bytes: &[u8], separator: u8) -> usize {
-    let mut in_quotes = false;
-    let is_counted = |byte: &&u8| {
-        in_quotes ^= **byte == b'"';
-        **byte == separator && !in_quotes
-    };
-    bytes.iter().filter(is_counted).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_has_a_time_or_a_bar_in_front_of_each_object() {
-        for (line, expected) in [
-            ("10:00:01 {\"a\":1}", true),
-            ("web-1 | {\"a\":1}", true),
-            ("ab:cd {\"a\":1}", false),
-            ("10:00:01 {\"a\":1} done", false),
-            ("{\"at\":\"10:00:01\"}", false),
-        ] {
-            assert_eq!(has_prefix(line.as_bytes()), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_line_of_toml_is_a_table_or_has_a_key() {
-        for (line, expected) in [
-            ("[tool.x]", true),
-            ("[[bin]]", true),
-            ("name = \"x\"", true),
-            ("a=1", true),
-            ("[1]", false),
-            ("[info] it = 1", false),
-            ("it is = 1", false),
-        ] {
-            assert_eq!(goes_on_toml(line.as_bytes()), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_line_of_yaml_has_a_key() {
-        assert!(begins_yaml(b"---") && begins_yaml(b"jobs:"));
-        assert!(!begins_yaml(b"Unauthorized: 401") && !begins_toml(b"key=1"));
-        assert!(begins_toml(b"[tool.x]") && begins_toml(b"name = \"x\""));
-        assert!(!begins_yaml(b"error: it is not signed in"));
-        assert_eq!(yaml_value(b"a: x"), Some(&b" x"[..]));
-        assert_eq!(yaml_value(b"- a:"), Some(&b""[..]));
-        assert_eq!(yaml_value(b"a:x"), None);
-        assert_eq!(yaml_value(b": x"), None);
-    }
+/// An object and a comma.
+fn is_event_with_comma(bytes: &[u8]) -> bool {
+    let event = bytes.strip_suffix(b",").filter(|it| it.starts_with(b"{") && it.ends_with(b"}"));
+    event.is_some_and(|event| parse_line(&Line::new(0, event, Ending::Lf)).is_ok())
 }

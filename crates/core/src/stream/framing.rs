@@ -2,7 +2,11 @@
 
 use super::Line;
 use super::foreign::Foreign;
-use crate::limits::FRAMING_BLANKS_MAX;
+
+/// How many events a log has at least, if other lines are in it.
+const LOG_EVENTS_MIN: usize = 3;
+/// How many other lines may be in a log for each event.
+const LOG_OTHERS_MAX: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -15,8 +19,8 @@ pub(crate) enum Framing {
         other: Foreign,
         /// How many lines point to it.
         lines: usize,
-        /// How many blank lines came after the first of them.
-        blanks: usize,
+        /// How many other lines came that may occur in it, such as blank ones.
+        others: usize,
     },
     NotNdjson(Foreign),
     /// One event is one line.
@@ -35,24 +39,35 @@ impl Framing {
             Self::NotNdjson(_) | Self::Ndjson => self,
             Self::Unseen | Self::ArrayWanted if blank => self,
             Self::ArrayWanted => Self::NotNdjson(Foreign::NoArray),
+            // The last event has no comma.
+            Self::Suspect { other: Foreign::Commas, lines: 2.., .. } if is_event => {
+                Self::NotNdjson(Foreign::Commas)
+            }
             Self::Unseen | Self::Suspect { .. } if is_event => Self::Ndjson,
             Self::Unseen => match Foreign::begun_by(line) {
                 Some(other) if other.is_certain() => Self::NotNdjson(other),
-                Some(other) => Self::Suspect { other, lines: 1, blanks: 0 },
+                Some(other) => {
+                    let is_shown = other.is_shown_by(line);
+                    let (lines, others) = if is_shown { (1, 0) } else { (0, 1) };
+                    Self::Suspect { other, lines, others }
+                }
                 None => Self::Ndjson,
             },
-            Self::Suspect { blanks, .. } if blank && blanks >= FRAMING_BLANKS_MAX => Self::Ndjson,
-            Self::Suspect { other, lines, blanks } if blank => {
-                Self::Suspect { other, lines, blanks: blanks + 1 }
+            Self::Suspect { other, others, .. }
+                if others >= other.others_max() && (blank || !other.is_shown_by(line)) =>
+            {
+                Self::Ndjson
             }
-            Self::Suspect { other, lines, blanks } => {
+            Self::Suspect { other, lines, others } => {
                 let ends_item = line.bytes.trim_ascii_end().ends_with(b",");
-                if !other.goes_on_with(line) {
+                if blank || other.goes_on_with(line) && !other.is_shown_by(line) {
+                    Self::Suspect { other, lines, others: others + 1 }
+                } else if !other.goes_on_with(line) {
                     Self::Ndjson
                 } else if lines + 1 >= other.lines_max() || (other == Foreign::Array && ends_item) {
                     Self::NotNdjson(other)
                 } else {
-                    Self::Suspect { other, lines: lines + 1, blanks }
+                    Self::Suspect { other, lines: lines + 1, others }
                 }
             }
         }
@@ -63,7 +78,17 @@ impl Framing {
     pub(crate) fn finish(self) -> Self {
         match self {
             // One line may look like many things.
-            Self::Suspect { other, lines: 1, .. } if other.needs_lines() => Self::Ndjson,
+            Self::Suspect { other, lines: ..=1, .. } if other.needs_lines() => Self::Ndjson,
+            // A log that no agent writes may have some objects in it.
+            Self::Suspect { other: Foreign::Prefixed, lines, others }
+                if others > 0 && (lines < LOG_EVENTS_MIN || others > LOG_OTHERS_MAX * lines) =>
+            {
+                Self::Ndjson
+            }
+            // A text may have some damage.
+            Self::Suspect { other: Foreign::Binary, lines, others } if others > 2 * lines => {
+                Self::Ndjson
+            }
             Self::Suspect { other, .. } => Self::NotNdjson(other),
             Self::Unseen | Self::ArrayWanted | Self::NotNdjson(_) | Self::Ndjson => self,
         }
@@ -74,7 +99,7 @@ impl Framing {
 mod tests {
     use super::super::foreign::FILES;
     use super::*;
-    use crate::limits::FRAMING_LINES_MAX;
+    use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX};
     use crate::stream::{each_block, parse_line};
 
     fn framing(stream: &[u8]) -> Framing {
@@ -109,6 +134,22 @@ mod tests {
             (b"id;name;on\n1;a;b\n", Framing::NotNdjson(Foreign::Table(b';', 2))),
             (b"10:00:01 {\"a\":1}\n10:00:02 {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
             (b"web-1  | {\"a\":1}\nweb-1  | {\"a\":2}\n", Framing::NotNdjson(Foreign::Prefixed)),
+            // A log of a job, of a container, of a service.
+            (
+                b"\xef\xbb\xbf2026-11-27T02:00:00.1Z ##[group]Run\n\
+                  2026-11-27T02:00:00.2Z shell: bash -e {0}\n\
+                  2026-11-27T02:00:01.1Z {\"a\":1}\n2026-11-27T02:00:01.2Z warning: x\n\
+                  2026-11-27T02:00:02.1Z {\"a\":2}\n2026-11-27T02:00:02.2Z {\"a\":3}\n\
+                  2026-11-27T02:00:03.1Z Post job\n",
+                Framing::NotNdjson(Foreign::Prefixed),
+            ),
+            (
+                b"Attaching to web-1\nweb-1  | {\"a\":1}\nweb-1  | {\"a\":2}\nweb-1  | {\"a\":3}\n",
+                Framing::NotNdjson(Foreign::Prefixed),
+            ),
+            (b"\x1b[36m{\"a\":1}\n\x1b[36m{\"a\":2}\n", Framing::NotNdjson(Foreign::Coloured)),
+            (b"{\"a\":1},\n{\"a\":2},\n{\"a\":3}\n", Framing::NotNdjson(Foreign::Commas)),
+            (b"\x01\x02\xff\xfe\nab\n\x03\x80\n\n", Framing::NotNdjson(Foreign::Binary)),
             (b"\x89PNG\r\n\x1a\n\0\0\0\r", Framing::NotNdjson(Foreign::File(&FILES[6]))),
             (b"\x01\x02\xff\xfe\n\x03\x80\n", Framing::NotNdjson(Foreign::Binary)),
         ];
@@ -129,8 +170,8 @@ mod tests {
         steps
     }
 
-    fn suspect(other: Foreign, lines: usize, blanks: usize) -> Framing {
-        Framing::Suspect { other, lines, blanks }
+    fn suspect(other: Foreign, lines: usize, others: usize) -> Framing {
+        Framing::Suspect { other, lines, others }
     }
 
     #[test]
@@ -207,7 +248,7 @@ mod tests {
 
     #[test]
     fn noise_before_a_stream_is_not_another_framing() {
-        let streams: [&[u8]; 16] = [
+        let streams: [&[u8]; 20] = [
             b"{\"a\":1}\n{\n\"b\": 1\n}\n",
             b"{\n debug: true\n}\n{\"a\":1}\n",
             b"loading: 5\n{\"a\":1}\n",
@@ -220,6 +261,10 @@ mod tests {
             b"one, two\nthree, four\n",
             b"10:00:01 {\"a\":1}\n{\"a\":2}\n",
             b"10:00:01 started\n10:00:02 done\n",
+            b"10:00:01 started\n10:00:02 config {\"a\":1}\n10:00:03 failed {\"b\":1}\n",
+            b"10:00:01 {\"a\":1}\n10:00:02 {\"a\":2}\n{\"a\":3}\n",
+            b"{\"a\":1},\n{\"a\":2}\n",
+            b"\x01\x02\xff\xfe\none\ntwo\nthree\n",
             b"caf\xe9\n",
             b"{\"type\":\"a\xff\",\"b\":\"\x01\"}\n",
             b"1 {\"a\":1}\n2 {}\n3 {}\n4 {}\n5 {}\n6 {}\n{\"a\":1}\n",

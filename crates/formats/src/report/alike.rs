@@ -5,7 +5,7 @@ use ndjson_check_core::{Diagnostic, Rule, ToolCall, counted};
 use super::Headline;
 use super::call_names::{called, line_text, noted};
 use super::first_findings::may_be_of_next_run;
-use super::headline::{PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
+use super::headline::{BEFORE_EVENTS, PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
 
 /// Lines that are named for one message.
 const LINES_NAMED_MAX: usize = 5;
@@ -16,6 +16,7 @@ pub(super) struct Alike<'d> {
     /// Without the texts of the lines.
     message: String,
     pub(super) lines: Vec<u64>,
+    pub(super) count: u64,
     has_one_text: bool,
 }
 
@@ -25,7 +26,7 @@ pub(super) fn is_cause(found: &Diagnostic, headline: &Headline) -> bool {
         // The profile of another agent finds much that is right.
         WRONG_PROFILE => found.rule == Rule::WrongProfile,
         SEVERAL_RUNS => !may_be_of_next_run(found) || found.note.is_some(),
-        PLAIN_TEXT => found.rule != Rule::EmptyStream,
+        PLAIN_TEXT | BEFORE_EVENTS => found.rule != Rule::EmptyStream,
         _ => true,
     }
 }
@@ -54,16 +55,18 @@ pub(super) fn alike<'d>(
     for it in found {
         let message = called(it, calls);
         let same = |other: &&mut Alike<'_>| {
-            other.message == message
+            (other.first.rule, other.first.severity) == (it.rule, it.severity)
+                && other.message == message
                 && noted(other.first) == noted(it)
                 && other.first.location == it.location
         };
         if let Some(other) = all.iter_mut().find(same) {
             other.lines.extend(it.line);
+            other.count += 1;
             other.has_one_text &= other.first.detail == it.detail;
         } else {
             let lines = it.line.into_iter().collect();
-            all.push(Alike { first: it, message, lines, has_one_text: true });
+            all.push(Alike { first: it, message, lines, count: 1, has_one_text: true });
         }
     }
     all

@@ -19,7 +19,8 @@ const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
 
 /// Why a run that succeeded is to be looked at, the worst first.
-const BUT: [(Rule, &str); 4] = [
+const BUT: [(Rule, &str); 5] = [
+    (Rule::AllCallsFailed, "succeeded, but every tool call failed"),
     (Rule::DeniedCall, "succeeded, but tool calls were refused"),
     (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
     (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
@@ -31,6 +32,7 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     let message = || after_colon(&named(worst, &summary.tool_calls));
     match worst.rule {
         Rule::AllCallsRefused => (ALL_REFUSED, refused(summary)),
+        Rule::AllCallsFailed => ("every tool call failed", failures(summary)),
         Rule::DeniedCall => ("tool calls were refused", refused(summary)),
         Rule::ExpectationFailed => (NOT_AS_EXPECTED, broken(worst)),
         Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
@@ -77,6 +79,10 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     let reason = match but.next() {
         None if is_silent => return (SILENT, rest),
         None => "succeeded",
+        Some((Rule::AllCallsFailed, reason)) => {
+            rest += &failures(summary);
+            reason
+        }
         Some((Rule::DeniedCall, reason)) => {
             rest += &refused(summary);
             reason
@@ -122,6 +128,13 @@ pub(super) fn refused(summary: &StreamSummary) -> String {
     let is_object = summary.format == AgentFormat::Json;
     let of = if is_object { String::new() } else { format!(" of {}", counts.total) };
     format!(" ({refused}{of}{colon}{names})")
+}
+
+fn failures(summary: &StreamSummary) -> String {
+    let counts = &summary.call_counts;
+    let names = calls(summary, |call| call.outcome == Some(CallOutcome::Failed));
+    let colon = if names.is_empty() { "" } else { ": " };
+    format!(" ({} of {}{colon}{names})", counts.failed, counts.total)
 }
 
 /// What a run did that did not succeed, and must not.

@@ -59,11 +59,12 @@ fn is_next_run(found: &Diagnostic) -> bool {
 }
 
 /// Rules about the work, the most telling first. All others are about the stream.
-const TELLING: [Rule; 13] = [
+const TELLING: [Rule; 14] = [
     Rule::AllCallsRefused,
     Rule::ExpectationFailed,
     Rule::SuccessAfterFatalError,
     Rule::ExitStatusContradictsResult,
+    Rule::AllCallsFailed,
     Rule::UnfinishedCall,
     Rule::BackgroundWorkLost,
     Rule::DeniedCall,

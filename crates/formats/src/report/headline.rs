@@ -3,7 +3,7 @@
 use ndjson_check_core::{
     Diagnostic, EndReason, ExitStatus, FailureSource, Note, Outcome, RetryAfter, Retryable, Rule,
     StreamSummary, counted,
-    escape::{clipped, visible},
+    escape::{clipped, split_before, visible},
 };
 
 use super::call_names::noted;
@@ -37,7 +37,8 @@ pub(super) const NO_STREAM: &str = "not an agent's stream";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 const FAILED: &str = "failed";
-const BEFORE_EVENTS: &str = "failed before its first event";
+pub(super) const BEFORE_EVENTS: &str = "failed before its first event";
+const BINARY: &str = "binary data, not events";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const CUT_SHORT: &str = "cut short";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
@@ -90,9 +91,14 @@ impl Headline {
         noted(found).filter(|_| !has_no_event || found.rule != Rule::InvalidJson)
     }
 
-    /// Whether the sentence has this text in it, but for the full stop.
+    /// Whether the sentence has this text in it, but for the full stop, or for a short rest where
+    /// the text was clipped.
     pub(super) fn says(&self, text: &str) -> bool {
-        self.rest.contains(one_line(text).trim_end_matches('.'))
+        let text = one_line(text);
+        let (start, rest) = split_before(&text, QUOTED_BYTES_MAX - '…'.len_utf8());
+        let is_clipped = !rest.is_empty() && rest.len() < QUOTED_BYTES_MAX / 2;
+        self.rest.contains(text.trim_end_matches('.'))
+            || is_clipped && self.rest.contains(&format!("{start}…"))
     }
 
     /// The mark in front of the sentence.
@@ -250,16 +256,8 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if summary.lines == 0 {
         return ("the stream is empty", String::new());
     }
-    let empty = found.of(Rule::EmptyStream);
-    let is_text = match found.error(Rule::InvalidJson) {
-        Some(found) => found.message == "the line is not JSON",
-        // Text that the profile knows.
-        None => empty.is_some_and(|it| it.note.is_some()),
-    };
-    if summary.events == 0 && is_text {
-        let note = empty.and_then(|it| it.note.as_deref()).unwrap_or_default();
-        let flags = if note.ends_with("its flag for events") { EVENTS_FLAGS } else { "" };
-        return (PLAIN_TEXT, format!("{}{flags}", after_colon(note)));
+    if let Some(text) = in_place_of_events(summary, found) {
+        return text;
     }
     let open = calls(summary, |call| call.outcome.is_none());
     let open = match summary.call_counts.unfinished {
@@ -267,24 +265,41 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         1 => format!(", while a call was open: {open}"),
         count => format!(", while {count} calls were open: {open}"),
     };
-    // Whoever stores a stream may end its last line, however it was cut.
-    let is_ended = |it: &&Diagnostic| {
-        it.line == Some(summary.lines) && it.message == "the line ends inside a JSON text"
-    };
-    let ended = || found.of(Rule::InvalidJson).filter(is_ended);
-    if let Some(line) = found.of(Rule::TruncatedLine).or_else(ended).and_then(|cut| cut.line) {
+    if let Some(line) = summary.cut_line {
         return (CUT_SHORT, format!(" in the middle of line {line}{open}"));
     }
-    let cut = found.of(Rule::MissingTerminalEvent);
+    let is_reported = found.of(Rule::MissingTerminalEvent).is_some();
     match found.worst() {
-        Some(worst) if cut.is_none() && worst.rule != Rule::UnfinishedCall => {
-            defect(summary, worst)
-        }
+        Some(worst) if !is_reported && worst.rule != Rule::UnfinishedCall => defect(summary, worst),
         _ => {
-            let line = cut.and_then(|cut| cut.line).unwrap_or(summary.lines);
+            let line = Some(summary.last_event_line).filter(|line| *line > 0);
+            let line = line.unwrap_or(summary.lines);
             (CUT_SHORT, format!(" after line {line}{open}"))
         }
     }
+}
+
+/// What a stream without events has in their place.
+fn in_place_of_events(summary: &StreamSummary, found: &FirstFindings) -> Option<Sentence> {
+    let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
+    if summary.events > 0 {
+        return None;
+    }
+    if count(Rule::InvalidUtf8) > count(Rule::InvalidJson) {
+        return Some((BINARY, String::new()));
+    }
+    let empty = found.of(Rule::EmptyStream);
+    let is_text = match found.error(Rule::InvalidJson) {
+        Some(found) => found.message == "the line is not JSON",
+        // Text that the profile knows.
+        None => empty.is_some_and(|it| it.note.is_some()),
+    };
+    let note = empty.and_then(|it| it.note.as_deref()).unwrap_or_default();
+    if let Some(text) = note.strip_suffix("; the agent failed before its first event") {
+        return is_text.then(|| (BEFORE_EVENTS, after_colon(text.trim_matches('`'))));
+    }
+    let flags = if note.ends_with("its flag for events") { EVENTS_FLAGS } else { "" };
+    is_text.then(|| (PLAIN_TEXT, format!("{}{flags}", after_colon(note))))
 }
 
 /// A text after a colon; nothing for nothing.

@@ -4,6 +4,7 @@
 //! warnings.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 
 use ndjson_check_core::{
@@ -22,6 +23,10 @@ const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Good streams that have a line each. More of them have one line in all.
 const GOOD_SHOWN_MAX: usize = 10;
+
+/// Streams that say the same and are shown whole, and those after them that are named.
+const SAME_SHOWN_MAX: usize = 10;
+const SAME_NAMED_MAX: usize = 50;
 
 /// Writes the human report.
 #[derive(Default)]
@@ -214,12 +219,35 @@ impl SameReason {
             let mark = look.paint(style, mark.encode_utf8(&mut [0; 4]));
             let reason = look.paint(style, reason);
             look.line(&format!("{mark} {} × {reason}", self.count()), 2, out);
-            self.shown.iter().for_each(|stream| stream.write_in_group(look, out));
+            self.write_streams(look, out);
         } else {
             self.shown.iter().for_each(|stream| stream.write(look, out));
         }
         if self.omitted > 0 {
             look.line(&format!("    {} more", self.omitted), 4, out);
+        }
+    }
+
+    /// Of many streams that say the same, most have only their names.
+    fn write_streams(&self, look: Look, out: &mut String) {
+        let (first, rest) = self.shown.split_at(self.shown.len().min(SAME_SHOWN_MAX));
+        first.iter().for_each(|stream| stream.write_in_group(look, out));
+        let mut names = Vec::new();
+        for stream in rest {
+            if first.iter().any(|shown| shown.says_the_same(stream)) {
+                names.push(stream.shown_name());
+            } else {
+                stream.write_in_group(look, out);
+            }
+        }
+        if !names.is_empty() {
+            let more = names.len().saturating_sub(SAME_NAMED_MAX);
+            let mut named = names[..names.len() - more].join(", ");
+            if more > 0 {
+                let _ = write!(named, " and {more} more");
+            }
+            let text = format!("  and {} more of these: {named}", names.len());
+            look.line(&look.paint(Style::Quiet, &text), 4, out);
         }
     }
 

@@ -1,5 +1,7 @@
 //! One stream in the human report.
 
+use std::borrow::Cow;
+
 use ndjson_check_core::{
     Diagnostic, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted, escape::visible,
 };
@@ -170,6 +172,18 @@ impl ShownStream {
         }
     }
 
+    /// Whether it ended like another one, and the same was found in it.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let texts = |stream: &Self| -> Vec<String> {
+            stream.lines.iter().map(|it| format!("{}{}", it.label.1, it.rest.1)).collect()
+        };
+        self.detail == other.detail && texts(self) == texts(other)
+    }
+
+    pub(super) fn shown_name(&self) -> Cow<'_, str> {
+        stream_name(&self.name)
+    }
+
     /// In a group, of which the heading says the reason.
     pub(super) fn write_in_group(&self, look: Look, out: &mut String) {
         let name = look.paint(Style::Name, &stream_name(&self.name));
@@ -244,8 +258,9 @@ fn of_one_rule(
     };
     let label = (style, format!("{}[{rule}]", severity.name()));
     if let [one] = alike {
-        let is_said = matches!(rule, Rule::AllCallsRefused | Rule::NotNdjson | Rule::EmptyStream)
-            || headline.rest.contains(&one.message());
+        let is_of_headline =
+            [Rule::AllCallsRefused, Rule::AllCallsFailed, Rule::NotNdjson, Rule::EmptyStream];
+        let is_said = is_of_headline.contains(&rule) || headline.rest.contains(&one.message());
         let place = one.place();
         let rest = if place.is_empty() { place } else { format!(" {place}") };
         let message =

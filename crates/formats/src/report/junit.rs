@@ -15,7 +15,7 @@ use ndjson_check_core::{
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::alike::{causes, hidden};
+use super::alike::{Alike, alike, causes, hidden};
 use super::call_names::{named, noted};
 use super::headline::TRIED_AGAIN;
 use super::worst::SeverityCounts;
@@ -135,8 +135,8 @@ impl Junit {
         let all = self.found.iter().filter(|found| found.demand.is_none()).count();
         let hidden = hidden(all - of_stream.len(), headline);
         of_stream.sort_by_key(|found| Reverse(found.severity));
-        let shown = |found: &&Diagnostic| line(found, headline.note_of(found), &summary.tool_calls);
-        let mut lines: Vec<String> = of_stream.iter().map(shown).collect();
+        let grouped = alike(of_stream.iter().copied(), &summary.tool_calls);
+        let mut lines: Vec<String> = grouped.iter().map(|it| lines_of(it, headline)).collect();
         let shown = SeverityCounts {
             errors: self.count(Severity::Error),
             warnings: self.count(Severity::Warning),
@@ -191,6 +191,15 @@ fn line(found: &Diagnostic, note: Option<String>, calls: &[ToolCall]) -> String 
     let note = note.map_or(String::new(), |note| format!(" ({note})"));
     let (severity, rule) = (found.severity.name(), found.rule);
     valid(&format!("{severity}[{rule}] {place}{}{note}", named(found, calls)))
+}
+
+/// Findings that are alike, on one line.
+fn lines_of(alike: &Alike<'_>, headline: &Headline) -> String {
+    let place = Some(alike.place()).filter(|place| !place.is_empty());
+    let place = place.map_or(String::new(), |place| format!("{place}: "));
+    let note = headline.note_of(alike.first).map_or(String::new(), |note| format!(" ({note})"));
+    let (severity, rule) = (alike.first.severity.name(), alike.first.rule);
+    valid(&format!("{severity}[{rule}] {place}{}{note}", alike.message()))
 }
 
 impl Output for Junit {

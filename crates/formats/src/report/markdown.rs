@@ -11,9 +11,8 @@ use ndjson_check_core::{
     escape::clipped,
 };
 
-use super::alike::{causes, hidden, is_cause};
+use super::alike::{Alike, alike, causes, hidden, is_cause};
 use super::bounded::worst;
-use super::call_names::named;
 use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::markdown_text::{cell, code, prose};
 use super::stats::StatsTotals;
@@ -95,9 +94,13 @@ fn add(rows: &mut WorstRows, severity: Severity, row: String) {
 
 /// The list, if it has rows, with what is missing.
 fn list(rows: WorstRows, more: Option<String>) -> String {
+    list_of(rows.into_items(), more)
+}
+
+fn list_of(rows: impl Iterator<Item = String>, more: Option<String>) -> String {
     let more = more.map(|more| format!("and {more}"));
     let mut text = String::new();
-    for row in rows.into_items().chain(more) {
+    for row in rows.chain(more) {
         let _ = writeln!(text, "- {row}");
     }
     if text.is_empty() { text } else { text + "\n" }
@@ -139,18 +142,15 @@ impl Output for Markdown {
                 let _ = writeln!(section, "{more} not counted here; failed ones are first.\n");
             }
         }
-        let mut rows = no_rows();
         let found = std::mem::take(&mut self.found);
         let mut shown = causes(&found, &headline);
         shown.sort_by_key(|found| std::cmp::Reverse(found.severity));
-        for found in &shown {
-            add(&mut rows, found.severity, row(found, &headline, &summary.tool_calls));
-        }
+        let (rows, counts) = rows(&shown, &headline, &summary.tool_calls);
         let hidden = hidden(found.len() - shown.len(), &headline);
         let others = found.iter().filter(|it| !is_cause(it, &headline));
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
-        let more = found.without(rows.counts()).without(others.collect()).more();
+        let more = found.without(counts).without(others.collect()).more();
         let class = if !summary.passed() {
             StreamClass::Bad
         } else if found != SeverityCounts::default() {
@@ -158,7 +158,7 @@ impl Output for Markdown {
         } else {
             StreamClass::Good
         };
-        section += &list(rows, more);
+        section += &list_of(rows.into_iter(), more);
         if let Some(hidden) = hidden {
             let _ = writeln!(section, "{hidden}\n");
         }
@@ -209,14 +209,35 @@ impl Markdown {
     }
 }
 
-fn row(found: &Diagnostic, headline: &Headline, calls: &[ToolCall]) -> String {
-    let (severity, rule) = (found.severity.name(), found.rule);
-    let mut row = format!("{severity} [{rule}]({})", page_url(rule));
-    if let Some(line) = found.line {
-        let _ = write!(row, ", line {line}");
+/// Rows for findings, alike ones as one, and how many findings they are about.
+fn rows(
+    found: &[&Diagnostic],
+    headline: &Headline,
+    calls: &[ToolCall],
+) -> (Vec<String>, SeverityCounts) {
+    let mut rows = WorstItems::new(MARKDOWN_LIST_BYTES_MAX);
+    for it in alike(found.iter().copied(), calls) {
+        let (severity, row) = (it.first.severity, row(&it, headline));
+        let size = row.len().max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
+        rows.add(severity, size, (severity, it.count, row));
     }
-    let _ = write!(row, ": {}", prose(&named(found, calls)));
-    if let Some(note) = headline.note_of(found) {
+    let mut counts = SeverityCounts::default();
+    let rows = rows.into_items().map(|(severity, count, row)| {
+        (0..count).for_each(|_| counts.add(severity));
+        row
+    });
+    (rows.collect(), counts)
+}
+
+fn row(alike: &Alike<'_>, headline: &Headline) -> String {
+    let (severity, rule) = (alike.first.severity.name(), alike.first.rule);
+    let mut row = format!("{severity} [{rule}]({})", page_url(rule));
+    let place = alike.place();
+    if !place.is_empty() {
+        let _ = write!(row, ", {place}");
+    }
+    let _ = write!(row, ": {}", prose(&alike.message()));
+    if let Some(note) = headline.note_of(alike.first) {
         let _ = write!(row, " ({})", prose(&note));
     }
     row

@@ -103,12 +103,17 @@ impl Sarif {
                 Some(headline) => headline.note_of(&diagnostic),
                 None => noted(&diagnostic),
             };
-            let mut text = named(&diagnostic, calls);
+            let message = named(&diagnostic, calls);
+            // Without a file there is no other place for it.
+            let mut text = match diagnostic.line.filter(|_| self.uri.is_none()) {
+                Some(line) => format!("line {line}: {message}"),
+                None => message.clone(),
+            };
             // The first error is headed by the sentence about the stream.
             let is_error = diagnostic.severity == Severity::Error;
             if let Some(headline) = sentence.take_if(|_| is_error) {
                 let says_all = says_all(headline, diagnostic.rule);
-                let rest = if says_all || headline.says(&text) {
+                let rest = if says_all || headline.says(&message) {
                     String::new()
                 } else {
                     format!("; {text}")

@@ -5,7 +5,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::headline::WRONG_PROFILE;
+use super::headline::{CUT_SHORT, WRONG_PROFILE};
 use super::{Headline, RunTotals, duration};
 
 /// Longest name of an agent or a model, in bytes.
@@ -22,7 +22,13 @@ pub(crate) fn outcome(summary: &StreamSummary) -> String {
         }
         _ => String::new(),
     };
-    format!("{}{reason}", summary.outcome.name())
+    let outcome = match summary.outcome {
+        Outcome::Truncated if summary.events == 0 => "no event",
+        Outcome::Truncated => CUT_SHORT,
+        Outcome::TimedOut => "timed out",
+        outcome => outcome.name(),
+    };
+    format!("{outcome}{reason}")
 }
 
 /// What is known of why a run did not succeed: the agent's own words, how its process ended, what

@@ -7,6 +7,7 @@ mod messages;
 mod seen_call;
 mod start;
 mod statements;
+mod tool_names;
 mod truth;
 mod verdict;
 mod writes;
@@ -130,6 +131,10 @@ impl Expected {
 
     pub(crate) fn wants(&self) -> WantedEvents {
         match &self.question {
+            // The tools that the session lists.
+            Question::Calls(pattern) if pattern.tool.is_some() => {
+                WantedEvents::VALUES.or(WantedEvents::DETAILS)
+            }
             // The changes that a result shows, too.
             Question::Calls(_) | Question::Writes(_) => WantedEvents::VALUES,
             Question::Start(_) => WantedEvents::DETAILS,
@@ -275,6 +280,12 @@ impl<'c> ExpectCheck<'c> {
         let directory = session.directory.as_deref().filter(|directory| !directory.is_empty());
         if let Some(directory) = directory {
             self.directory = Some(directory.to_owned());
+        }
+        for (expected, tallies) in &mut self.expected {
+            let Question::Calls(pattern) = &expected.question else { continue };
+            for tool in session.tools.iter().flatten() {
+                pattern.observe_tool(tool, &mut tallies.calls);
+            }
         }
     }
 

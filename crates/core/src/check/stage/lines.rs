@@ -35,6 +35,12 @@ pub(crate) struct LineCheck<'c> {
     /// The first text that is no event, and that the profile does not know or knows from standard
     /// error.
     pub(crate) first_text: Option<String>,
+    /// The last such text: a trace of calls ends with the error.
+    last_text: Option<String>,
+    /// Where the stream ends inside a line.
+    cut_at: Option<u64>,
+    /// The last line, if it ends inside a JSON text.
+    unfinished: Option<u64>,
 }
 
 /// A line of plain text that says that the run failed.
@@ -69,6 +75,9 @@ impl<'c> LineCheck<'c> {
             cut_line: None,
             failure: None,
             first_text: None,
+            last_text: None,
+            cut_at: None,
+            unfinished: None,
         }
     }
 
@@ -83,12 +92,14 @@ impl<'c> LineCheck<'c> {
     pub(crate) fn next_session(&mut self) {
         self.lines = 1;
         (self.cut_line, self.failure, self.first_text) = (None, None, None);
+        (self.last_text, self.cut_at, self.unfinished) = (None, None, None);
     }
 
     /// A line that the shape cache knows is an event.
     #[inline]
     pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {
         self.lines += 1;
+        self.unfinished = None;
         self.failure.take_if(|failure| failure.may_recover);
         findings.is_last_line_lost = false;
     }
@@ -102,6 +113,7 @@ impl<'c> LineCheck<'c> {
         findings: &mut Findings<'_>,
     ) -> Option<(Line<'a>, ParsedEvent<'a>)> {
         self.lines += 1;
+        self.unfinished = None;
         if self.framing == Framing::ArrayWanted {
             self.framing = self.framing.observe(&line, parsed.is_ok());
         }
@@ -178,7 +190,11 @@ impl<'c> LineCheck<'c> {
         if *defect == LineDefect::TooLong {
             diagnostic = diagnostic.note(limit_note(self.line_bytes_max));
         }
+        if *defect == LineDefect::Unfinished {
+            self.unfinished = Some(line.number);
+        }
         if *defect == LineDefect::Truncated {
+            self.cut_at = diagnostic.line;
             self.cut_line = Some(diagnostic);
             return;
         }
@@ -196,9 +212,23 @@ impl<'c> LineCheck<'c> {
     /// A line of plain text. The first one counts, with what follows its colon.
     fn note_text(&mut self, text: &str) {
         let before = self.first_text.take().unwrap_or_default();
+        self.last_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
         let is_whole = !(before.is_empty() || before.ends_with(':'));
         let text = if is_whole { before } else { format!("{before} {text}").trim().to_owned() };
         self.first_text = Some(clipped(&text, ERROR_TEXT_BYTES_MAX).into_owned());
+    }
+
+    /// What shows best why there is text in place of events.
+    pub(crate) fn plain_text(&self) -> Option<&str> {
+        let is_trace = |text: &&String| text.starts_with("Traceback (");
+        let last = self.first_text.as_ref().filter(is_trace).and(self.last_text.as_deref());
+        last.or(self.first_text.as_deref())
+    }
+
+    /// The line in the middle of which the stream ends. Whoever stores a stream may end its last
+    /// line, however it was cut.
+    pub(crate) fn cut_at(&self) -> Option<u64> {
+        self.cut_at.or(self.unfinished)
     }
 
     /// What the profile knows about a line that is not an event.
@@ -255,6 +285,7 @@ impl<'c> LineCheck<'c> {
         self.framing = self.framing.finish();
         match array_defect {
             Some(defect) if defect.rule == Rule::TruncatedLine => {
+                self.cut_at = self.cut_at.or(defect.line);
                 self.cut_line.get_or_insert(defect);
             }
             defect => findings.pending.extend(defect),

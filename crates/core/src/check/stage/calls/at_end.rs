@@ -13,6 +13,9 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
+/// One or two calls of a good run may fail: a file is not there, or a search finds nothing.
+const FAILED_CALLS_MIN: u64 = 3;
+
 impl<'p> CallTable<'p> {
     /// The open calls, in the order of their starts.
     fn open_calls(&self) -> Vec<&OpenCall> {
@@ -145,6 +148,20 @@ impl<'p> CallTable<'p> {
             }
             None => diagnostic,
         })
+    }
+
+    /// Reports that no call succeeded, of several that failed.
+    pub(crate) fn all_failed(&self) -> Option<Diagnostic> {
+        let CallCounts { total, failed, rejected, denied, .. } = self.counts;
+        if failed < FAILED_CALLS_MIN || total != failed + rejected + denied {
+            return None;
+        }
+        let message = format!("the run succeeded although all {total} tool calls failed");
+        let message = match rejected + denied {
+            0 => message,
+            refused => format!("{message} or were refused ({failed} failed, {refused} refused)"),
+        };
+        Some(Diagnostic::new(Rule::AllCallsFailed, message))
     }
 
     pub(super) fn describe_open(&mut self) {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::compiled;
 use super::kinds::KindHistories;
 use super::seen_call::{Printed, SeenCall, ShownText};
+use super::tool_names::ToolNames;
 use super::truth::{Tally, Truth};
 use crate::check::globs::NameGlob;
 use crate::check::shell;
@@ -17,7 +18,7 @@ use crate::profile::{CallKind, ChangeKind, FileChange};
 #[derive(Debug)]
 pub(super) struct CallPattern {
     pub(super) calls: ExpectedCalls,
-    tool: Option<NameGlob>,
+    pub(super) tool: Option<NameGlob>,
     matches: Option<LazyRegex>,
     /// Made by [`shell::pattern`].
     runs: Option<LazyRegex>,
@@ -50,6 +51,7 @@ pub(super) struct CallTally {
     pub(super) last_hides_exit: bool,
     /// Those without the call that they require.
     pub(super) unprepared: Tally,
+    pub(super) tools: ToolNames,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +82,7 @@ impl Default for CallTally {
             last_detail: Box::default(),
             last_hides_exit: false,
             unprepared: none(),
+            tools: ToolNames::default(),
         }
     }
 }
@@ -298,6 +301,13 @@ impl CallPattern {
         kind.min(tool).min(if has_text { shown } else { Truth::Yes })
     }
 
+    /// A tool that the run has.
+    pub(super) fn observe_tool(&self, name: &str, tally: &mut CallTally) {
+        if let Some(wanted) = &self.tool {
+            tally.tools.observe(name, wanted);
+        }
+    }
+
     /// `number` is that of the expectation.
     pub(super) fn count(
         &self,
@@ -306,6 +316,7 @@ impl CallPattern {
         tally: &mut CallTally,
     ) {
         let ExpectedCalls { after, before, requires, .. } = self.calls;
+        self.observe_tool(&call.tool, tally);
         let fits = self.fits(call, call.shown(number));
         let place = |kind: Option<CallKind>, is_so: &dyn Fn(CallKind) -> Truth| {
             kind.map_or(Truth::Yes, is_so)

@@ -13,11 +13,12 @@ impl CallPattern {
         let ExpectedCalls { at_least, at_most, last_must_succeed, requires, .. } = self.calls;
         let at_least = at_least.filter(|_| context.has_succeeded);
         let last = last_must_succeed && context.has_succeeded;
+        let named = |answered| tally.tools.judge(self.tool.as_ref(), answered);
         let answers = [
-            at_most.map(|most| self.at_most(most, tally, context)),
+            at_most.map(|most| named(self.at_most(most, tally, context))),
             at_least.map(|least| self.at_least(least, tally, context)),
             last.then(|| self.last(tally, context)),
-            requires.map(|kind| self.requires(kind, tally, context)),
+            requires.map(|kind| named(self.requires(kind, tally, context))),
         ];
         answers.into_iter().flatten().collect()
     }
@@ -89,8 +90,8 @@ impl CallPattern {
         };
         let doubt = tally.last_hides_exit.then(|| {
             format!(
-                "the exit status in line {line} is not that of the {name}: it is in a pipe, in \
-                     the background, or other commands follow"
+                "the exit status in line {line} is not that of the {name}: it is in a pipe or in \
+                     the background, other commands follow, or `--if-present` may have skipped it"
             )
         });
         Answered {

@@ -56,7 +56,7 @@ pub(super) struct SeenCall {
     kind: Option<CallKind>,
     /// Whether it has deleted a file among others.
     deletes: bool,
-    tool: Box<str>,
+    pub(super) tool: Box<str>,
     /// What it does, such as its command or path; its start, if it is long.
     pub(super) detail: Box<str>,
     /// For each expectation, the answer to its question about text: one event that shows it is
@@ -176,7 +176,8 @@ impl SeenCall {
 
     /// Whether its exit status says nothing of the command that this expectation asks for.
     pub(super) fn hides_exit(&self, expectation: usize) -> bool {
-        self.shell_run(expectation).is_some_and(|run| run.exit == ExitShown::Nothing)
+        let run = self.shell_run(expectation);
+        run.is_some_and(|run| run.exit == ExitShown::Nothing || run.may_be_skipped)
     }
 
     fn shell_run(&self, expectation: usize) -> Option<ShellRun> {
@@ -197,6 +198,7 @@ impl SeenCall {
             _ => Truth::Unknown,
         };
         match (run.exit, succeeded) {
+            (_, Truth::Yes) if run.may_be_skipped => passed,
             (ExitShown::Own, Truth::Yes | Truth::No) | (ExitShown::IfItSucceeds, Truth::Yes) => {
                 succeeded
             }
