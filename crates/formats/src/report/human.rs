@@ -231,22 +231,24 @@ impl SameReason {
     /// Of many streams that say the same, most have only their names.
     fn write_streams(&self, look: Look, out: &mut String) {
         let (first, rest) = self.shown.split_at(self.shown.len().min(SAME_SHOWN_MAX));
-        first.iter().for_each(|stream| stream.write_in_group(look, out));
-        let mut names = Vec::new();
+        for stream in first {
+            stream.write_in_group(look, out);
+        }
+        let mut unwritten = Vec::new();
         for stream in rest {
             if first.iter().any(|shown| shown.says_the_same(stream)) {
-                names.push(stream.shown_name());
+                unwritten.push(stream.shown_name());
             } else {
                 stream.write_in_group(look, out);
             }
         }
-        if !names.is_empty() {
-            let more = names.len().saturating_sub(SAME_NAMED_MAX);
-            let mut named = names[..names.len() - more].join(", ");
+        if !unwritten.is_empty() {
+            let more = unwritten.len().saturating_sub(SAME_NAMED_MAX);
+            let mut named = unwritten[..unwritten.len() - more].join(", ");
             if more > 0 {
                 let _ = write!(named, " and {more} more");
             }
-            let text = format!("  and {} more of these: {named}", names.len());
+            let text = format!("  and {} more of these: {named}", unwritten.len());
             look.line(&look.paint(Style::Quiet, &text), 4, out);
         }
     }
