@@ -95,7 +95,8 @@ fn a_comment_is_limited() {
 #[test]
 fn errors_are_shown_before_warnings() {
     // Each has another message, so that they are not one row.
-    let errors: String = (0..600).map(|at| format!("{{{}x}}\n", " ".repeat(at))).collect();
+    let errors = (0..600).map(|at| format!("{{{}x}}\n", " ".repeat(at)));
+    let errors = errors.collect::<Vec<_>>().concat();
     let stream = ["{}\n", &"\n".repeat(600), &errors].concat();
     let options = ["--profile=jsonl", "--warn=blank-line", "--report=markdown"];
     let report = stdout(&run_on(&options, stream.as_bytes()));
