@@ -170,7 +170,7 @@ mod tests {
         );
         // The messages so far, which the figures of the agent may not have yet.
         status.message_tokens = Some(2_000_000);
-        assert!(status.line_at(ten).contains("  2.0 M tokens  "), "{}", status.line_at(ten));
+        assert!(status.line_at(ten).contains("  2.00 M tokens  "), "{}", status.line_at(ten));
         status = RunStatus { limits: Limits::default(), cost_usd: None, ..status };
         (status.usage.output_tokens, status.message_tokens) = (None, None);
         status.open.insert(3, ("shell ls".to_owned(), ten));
