@@ -76,7 +76,7 @@ pub(crate) struct Listed {
     /// What cannot be listed is an error in the place of its stream, so that the others are
     /// checked.
     pub(crate) inputs: Vec<Result<Input, Error>>,
-    /// Files in directories that have another extension, and may be recordings all the same.
+    /// Files in directories that may be recordings but have another extension.
     others: Vec<PathBuf>,
 }
 

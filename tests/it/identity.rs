@@ -146,7 +146,7 @@ fn a_line_before_a_failing_stream_never_makes_it_pass() {
     let is_empty = |stream: &[u8]| stream.iter().all(u8::is_ascii_whitespace);
     let mut failing = 0;
     for (agent, name, stream) in &streams {
-        // What defers a call is known of the agent that does it only.
+        // Only the profile of this agent knows that a call was deferred.
         let is_deferred = name.ends_with("object-deferred-call.ndjson");
         // A stream of an unknown agent is not judged at all.
         if agent == "claude-like" || is_deferred || is_empty(stream) || passes(&mut checker, stream)

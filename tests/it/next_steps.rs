@@ -139,7 +139,7 @@ fn other_names_of_recordings_are_found_or_named() {
     }
 }
 
-/// Goal: a link to a directory that is checked anyway is no error.
+/// Goal: a link to a directory that is checked anyway is not an error.
 #[cfg(unix)]
 #[test]
 fn a_link_into_the_same_directory_is_no_error() {

@@ -101,7 +101,7 @@ pub fn pattern_error(pattern: &str) -> Option<String> {
     LazyRegex::syntax_error(pattern)
 }
 
-/// Calls `each` with the number of each line and its event; with none for a line that is no event.
+/// Calls `each` with the number of each line and its event; with none if the line is not an event.
 ///
 /// # Errors
 ///

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ndjson_check_core::internals::TIMER_MAX;
 
-/// Each unit with its milliseconds, and what people write for it. A capital `M` is none: who writes
-/// it means minutes, and other programs take it for months.
+/// Each unit with its milliseconds, and what people write for it. A capital `M` is not a
+/// unit: people mean minutes, and other programs read months.
 const UNITS: [(&str, u64, &[&str]); 5] = [
     ("ms", 1, &["msec", "msecs", "millis", "milliseconds"]),
     ("s", 1_000, &["sec", "secs", "second", "seconds"]),

@@ -1,4 +1,4 @@
-//! Files beside recordings that have another extension, and look like recordings all the same.
+//! Files next to recordings that look like recordings but have another extension.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -53,8 +53,8 @@ impl Listed {
     }
 }
 
-/// Whether a file begins with an event: an object, or an array of objects, with a `type`. Our own
-/// report is none.
+/// Whether a file begins with an event: an object, or an array of objects, with a `type`. A json
+/// report of ours is not a recording.
 fn is_recording(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));

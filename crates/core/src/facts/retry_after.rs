@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for RetryAfter {
             Value::String(text) => Self::named(text),
             value => value.as_u64().map(Self::Seconds),
         };
-        after.ok_or_else(|| D::Error::custom(format!("{value} is no time of a retry")))
+        after.ok_or_else(|| D::Error::custom(format!("{value} is not the time of a retry")))
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
     /// For an unmet expectation: what the first call did that it is about, such as its command or
-    /// its path. For a line that is no event, or that came from standard error: the text of the
+    /// its path. For a line that is not an event, or that came from standard error: the text of the
     /// line. The start, if it is long. This is text of the stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,

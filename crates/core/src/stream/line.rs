@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::array::ElementStart;
 use crate::rules::escape::clipped;
 
-/// What a finding shows of a line that is no event, in bytes.
+/// What a finding shows of a line that is not an event, in bytes.
 const LINE_START_BYTES_MAX: usize = 120;
 
 /// One line of the stream, without its terminator; or one element of an array. A bad line is still

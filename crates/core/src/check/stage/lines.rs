@@ -225,8 +225,8 @@ impl<'c> LineCheck<'c> {
         last.or(self.first_text.as_deref())
     }
 
-    /// The line in the middle of which the stream ends. Whoever stores a stream may end its last
-    /// line, however it was cut.
+    /// The line in the middle of which the stream ends. A program that stores it may add the
+    /// missing line end.
     pub(crate) fn cut_at(&self) -> Option<u64> {
         self.cut_at.or(self.unfinished)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a line that is no JSON, and what may have caused it.
+//! What is wrong with a line that is not JSON, and what may have caused it.
 
 use super::{BYTE_ORDER_MARK, is_nul, read_object};
 use crate::rules::Rule;

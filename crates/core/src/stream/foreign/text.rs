@@ -13,8 +13,8 @@ fn yaml_value(bytes: &[u8]) -> Option<&[u8]> {
 
 const MESSAGE_LEVELS: [&[u8]; 5] = [b"error", b"fatal", b"warning", b"warn", b"info"];
 
-/// A mark, or a key whose value follows on the next lines. What is in front of a sentence, or says
-/// how bad something is, is no key but a message of a program.
+/// A mark, or a key whose value follows on the next lines. A word in front of a sentence, or a
+/// level such as `error`, is part of a message.
 pub(super) fn begins_yaml(bytes: &[u8]) -> bool {
     let is_empty = |value: &[u8]| value.trim_ascii().is_empty();
     let key = bytes.split(|byte| *byte == b':').next().unwrap_or_default();
