@@ -2,7 +2,8 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +83,18 @@ def test_events_are_those_of_the_program(case: Path, program: str, tmp_path: Pat
         with pytest.raises(nc.NdjsonCheckError):
             list(nc.read(data, **options))  # type: ignore[arg-type]
         return
-    for size in (1, 7, 4096):
-        chunks = (data[at : at + size] for at in range(0, len(data), size))
-        events = [event.to_json() for event in nc.read(chunks, **options)]  # type: ignore[arg-type]
-        assert events == expected, f"pieces of {size} bytes"
+    events = [event.to_json() for event in nc.read(pieces(data), **options)]  # type: ignore[arg-type]
+    assert events == expected
+
+
+def pieces(data: bytes) -> Iterator[bytes]:
+    """Small and large ones, so that every kind of place is cut."""
+    at = 0
+    for size in cycle((1, 7, 2, 300, 1, 64)):
+        if at >= len(data):
+            return
+        yield data[at : at + size]
+        at += size
 
 
 CLASS_OF: Callable[[str], str] = lambda tag: "".join(it.title() for it in tag.split("_"))
