@@ -11,7 +11,7 @@ mod tests;
 #[cfg(feature = "user-schemas")]
 mod validator;
 mod violations;
-#[cfg(not(feature = "user-schemas"))]
+#[cfg(any(test, not(feature = "user-schemas")))]
 mod without_validator;
 
 use std::borrow::Cow;
