@@ -29,7 +29,7 @@ use contracts::{Subject, agents, subjects};
 use differential::{Batch, Engines};
 use mutation::{Mutations, Mutator, Random};
 
-const MUTATIONS: u64 = 1_400_000;
+const MUTATIONS: u64 = 600_000;
 const SEED: u64 = 20_260_101;
 /// Mutated lines of one batch, at least: streams that one checker takes.
 const BATCH: u64 = 1_000;
