@@ -1,12 +1,14 @@
 //! The syntax of the command line. `setup` and `commands` interpret it.
 
+mod completions;
 mod duration;
-mod generated;
 mod help;
 mod log;
+mod mistakes;
 mod redact;
 mod replay;
 mod retry;
+mod shell_words;
 mod subcommand;
 mod values;
 
@@ -26,13 +28,13 @@ use help::{USAGE, help_width, long, short};
 use log::LogArgs;
 use values::{CallTimeout, count, exit_status, jobs, repeats, reports_apart};
 
-pub(crate) use generated::{
-    completions, in_shell, manual_page, meant_order, meant_subcommand, meant_word, names_subcommand,
-};
+pub(crate) use completions::{completions, manual_page};
 pub(crate) use help::{one_line, painted, usage};
+pub(crate) use mistakes::{meant_order, meant_subcommand, meant_word, names_subcommand};
 pub(crate) use redact::{RedactArgs, RedactMode};
 pub(crate) use replay::{ReplayArgs, Speed};
 pub(crate) use retry::RetryArgs;
+pub(crate) use shell_words::{in_shell, quoted};
 pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };
@@ -85,7 +87,6 @@ struct CommandLine {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a separate flag")]
 pub(crate) struct Cli {
     /// Recordings: files, or directories and tar archives with *.ndjson and *.jsonl,
     /// also .gz and .zst [default: stdin]

@@ -11,7 +11,7 @@ use std::{env, fs};
 use ndjson_check_core::internals::{nearest, profile_title};
 use ndjson_check_core::{Checker, Error, Event, LastEvents, Outcome, ProducerExit};
 
-use super::args::{ReplayArgs, Speed};
+use super::args::{ReplayArgs, Speed, quoted};
 use super::error::CliError;
 use super::inputs::contents::one_stream;
 use super::inputs::{Input, STDIN};
@@ -262,13 +262,8 @@ fn named(arguments: &ReplayArgs) -> io::Result<Vec<String>> {
     names.map(|file| Ok(path::absolute(file)?.display().to_string())).collect()
 }
 
-/// One word of a script.
-fn quoted(word: &str) -> String {
-    if cfg!(windows) {
-        format!("\"{}\"", word.replace('%', "%%"))
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+fn script_word(word: &str) -> String {
+    if cfg!(windows) { format!("\"{}\"", word.replace('%', "%%")) } else { quoted(word) }
 }
 
 fn script(program: &Path, what: &[String], arguments: &ReplayArgs) -> String {
@@ -286,8 +281,8 @@ fn script(program: &Path, what: &[String], arguments: &ReplayArgs) -> String {
     options.extend(split_writes.then(|| "--split-writes".to_owned()));
     options.extend((*stderr_lines > 0).then(|| format!("--stderr-lines={stderr_lines}")));
     options.extend(exit.map(|status| format!("--exit={status}")));
-    let program = quoted(&program.display().to_string());
-    let what = what.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    let program = script_word(&program.display().to_string());
+    let what = what.iter().map(|word| script_word(word)).collect::<Vec<_>>().join(" ");
     let options = options.join(" ");
     if cfg!(windows) {
         format!("@rem {MARK}\r\n@{program} replay {what} {options}\r\n")

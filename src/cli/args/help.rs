@@ -8,9 +8,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ndjson_check_core::internals::nearest;
 use owo_colors::OwoColorize as _;
 
-use super::generated::meant_command;
+use super::mistakes::meant_command;
 use crate::cli::exit;
-use crate::cli::reports::stdout_width;
+use crate::cli::terminal::stdout_width;
 
 pub(super) const USAGE: &str = "\
 ndjson-check [OPTIONS] -- COMMAND [ARG]...

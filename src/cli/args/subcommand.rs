@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, ValueEnum};
 use ndjson_check_core::{Rule, internals::DEFAULT};
 
-use super::generated::Shell;
+use super::completions::Shell;
 use super::{RedactArgs, ReplayArgs, rule};
 
 #[derive(Debug, clap::Subcommand)]

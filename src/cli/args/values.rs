@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ndjson_check_core::internals::nearest;
+use ndjson_check_core::internals::similar;
 use ndjson_check_core::{CallKind, EndReason};
 
 use super::duration::duration;
@@ -188,9 +188,8 @@ pub(super) fn retry_reason(name: &str) -> Result<EndReason, String> {
         None => {
             let reasons = EndReason::ALL.iter().filter(|reason| !never.contains(reason));
             let names: Vec<&str> = reasons.map(|reason| reason.name()).collect();
-            let near = nearest(name, names.iter().copied());
-            let near = near.map_or(String::new(), |near| format!("did you mean {near}? "));
-            Err(format!("{near}the reasons are {}", names.join(", ")))
+            let similar = similar(name, names.iter().copied());
+            Err(format!("the reasons are {}{similar}", names.join(", ")))
         }
     }
 }

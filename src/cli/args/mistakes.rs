@@ -1,62 +1,22 @@
-//! What is made from the syntax of the command line: completions, the manual page, names.
+//! What a user meant who typed something that is not a command line of ours.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
 
 use clap::CommandFactory as _;
-use clap::builder::PossibleValuesParser;
 
 use ndjson_check_core::Rule;
-use ndjson_check_core::internals::{AUTO, nearest, profile_names, profile_title};
+use ndjson_check_core::internals::{nearest, profile_names, profile_title};
 
 use super::CommandLine;
-use super::help::long;
-
-pub(crate) use clap_complete::Shell;
+use super::shell_words::in_shell;
 
 /// The subcommand of `profiles`.
 const DRAFT: &str = "draft";
 
 const SUBCOMMANDS: [&str; 9] =
     ["rules", "profiles", "schema", "merge", "diff", "drift", "replay", "completions", "man"];
-
-/// The script that completes our command line in a shell.
-pub(crate) fn completions(shell: Shell) -> String {
-    let (mut script, whole) = (Vec::new(), CommandLine::command());
-    let shown = whole.get_arguments().filter(|arg| !arg.is_hide_set()).cloned();
-    let subcommands = whole.get_subcommands().cloned().map(with_names);
-    let command = clap::Command::new("ndjson-check").version(env!("CARGO_PKG_VERSION"));
-    let command = command.disable_help_subcommand(true).args(shown).subcommands(subcommands);
-    clap_complete::generate(shell, &mut with_names(command), "ndjson-check", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
-}
-
-/// The command with the names of rules and profiles as the values to choose from.
-fn with_names(command: clap::Command) -> clap::Command {
-    let (is_rules, is_profiles) = (command.get_name() == "rules", command.get_name() == "profiles");
-    command.mut_args(|arg| match arg.get_id().as_str() {
-        "deny" | "warn" | "allow" => arg.value_parser(rule_names()),
-        "name" if is_rules => arg.value_parser(rule_names()),
-        "name" if is_profiles => arg.value_parser(PossibleValuesParser::new(profile_names())),
-        "profile" => {
-            arg.value_parser(PossibleValuesParser::new([AUTO].into_iter().chain(profile_names())))
-        }
-        _ => arg,
-    })
-}
-
-fn rule_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Rule::ALL.iter().map(|rule| rule.name()))
-}
-
-/// The manual page, for `man`.
-pub(crate) fn manual_page() -> io::Result<String> {
-    let mut page = Vec::new();
-    clap_mangen::Man::new(long(CommandLine::command())).render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
-}
 
 /// The likely meaning of a first word that is no subcommand and no file.
 pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
@@ -192,16 +152,6 @@ fn with_dashes(ours: &[&str], command: &[&str]) -> Option<String> {
     let parts = ["ndjson-check"].iter().chain(ours).chain(&["--"]).chain(command);
     let parts: Vec<Cow<'_, str>> = parts.map(|part| in_shell(part)).collect();
     is_command.then(|| format!("put `--` before the command: {}", parts.join(" ")))
-}
-
-/// An argument as a shell reads it.
-pub(crate) fn in_shell(argument: &str) -> Cow<'_, str> {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_=./,:@%+".contains(it);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        Cow::Borrowed(argument)
-    } else {
-        Cow::Owned(format!("'{}'", argument.replace('\'', r"'\''")))
-    }
 }
 
 /// Whether the arguments of the program begin with the name of a subcommand.
