@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read};
 
 use ndjson_check_core::{Checker, Error, Observer, ProducerExit};
 
-use super::redaction::{RedactedCopy, Redaction};
+use super::redaction::{RedactedCopy, Redaction, shown};
 use super::tee::TeeTarget;
 
 pub(super) struct StreamJob<'a> {
@@ -29,7 +29,7 @@ pub(super) fn check_stream(
     exit: impl FnOnce() -> ProducerExit,
 ) -> Result<(), Error> {
     let StreamJob { name, redaction, copies, out, supervisor } = job;
-    let name = redaction.map_or_else(|| name.to_owned(), |it| it.of_name(name));
+    let name = shown(name, redaction);
     let mut second = redaction.map(|_| checker.clone());
     let redacted = redaction.zip(second.as_mut());
     let mut redacted = redacted.map(|(it, checker)| RedactedCopy::new(it, &name, checker));

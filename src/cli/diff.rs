@@ -6,9 +6,9 @@ use ndjson_check_core::Error;
 use ndjson_check_formats::compare::{Outline, RunComparison};
 
 use super::args::{CompareFormat, DiffArgs};
-use super::drift::{StreamReader, no_event};
 use super::error::CliError;
 use super::inputs::inputs;
+use super::stream_reader::{StreamReader, no_event};
 use super::{exit, print};
 
 /// Returns the exit code.
@@ -17,8 +17,9 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
         return Err(CliError::usage("only one of the recordings can be standard input"));
     }
     let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
-    let a = outline(&arguments.a, &mut source).map_err(|error| source.told(error))?;
-    let b = outline(&arguments.b, &mut source).map_err(|error| source.told(error))?;
+    let mut outline =
+        |file| outline(file, &mut source).map_err(|error| error.redacted(source.redaction()));
+    let (a, b) = (outline(&arguments.a)?, outline(&arguments.b)?);
     let Some(comparison) = RunComparison::new(&a, &b) else { return Ok(exit::NOT_CHECKED) };
     print(&match arguments.report {
         CompareFormat::Human => comparison.text(),

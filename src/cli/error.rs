@@ -5,13 +5,13 @@ use std::io;
 use std::path::Path;
 
 use ndjson_check_core::escape::{clipped, visible};
-use ndjson_check_core::internals::{NO_SUCH_PROFILE, without_numbers};
+use ndjson_check_core::internals::{NO_SUCH_PROFILE, without_error_numbers};
 use ndjson_check_core::{Error, ExitStatus};
 
 use super::exit;
 use super::inputs::STDIN_NAME;
 use super::outputs::STDOUT;
-use super::redaction::Redaction;
+use super::redaction::{Redaction, shown};
 
 /// A failure that ends the program or the check of one stream; its text is one line.
 #[derive(Debug)]
@@ -51,13 +51,15 @@ impl CliError {
 
     /// The same without secrets, such as one in the path of a file.
     pub(crate) fn redacted(self, redaction: Option<&Redaction>) -> Self {
-        let Some(redaction) = redaction else { return self };
-        let of_name = |name: &str| redaction.of_name(name);
+        if redaction.is_none() {
+            return self;
+        }
+        let shown = |text: &str| shown(text, redaction);
         match self {
-            Self::Output { name, source } => Self::Output { name: of_name(&name), source },
-            Self::Start { program, source } => Self::Start { program: of_name(&program), source },
+            Self::Output { name, source } => Self::Output { name: shown(&name), source },
+            Self::Start { program, source } => Self::Start { program: shown(&program), source },
             Self::Usage(_) | Self::Check(_) | Self::CommandFailed(..) => {
-                Self::Usage(of_name(&self.to_string()))
+                Self::Usage(shown(&self.to_string()))
             }
         }
     }
@@ -89,7 +91,7 @@ impl From<Error> for CliError {
 
 impl fmt::Display for CliError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&without_numbers(&self.text()))
+        out.write_str(&without_error_numbers(&self.text()))
     }
 }
 

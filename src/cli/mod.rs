@@ -27,7 +27,9 @@ mod same_file;
 mod setup;
 mod stdio;
 mod stream_files;
+mod stream_reader;
 mod tee;
+mod terminal;
 mod whole_process;
 mod workflow_commands;
 
@@ -51,8 +53,8 @@ use exit::Exit;
 use inputs::{Input, Listed};
 use outputs::Outputs;
 use progress::Progress;
-use redaction::Redaction;
-use reports::stderr_width;
+use redaction::{Redaction, shown};
+use terminal::{has_color, stderr_width};
 use workflow_commands::escape_commands;
 
 /// Longest message on standard error, in bytes.
@@ -94,7 +96,7 @@ fn invoke(arguments: &[OsString]) -> Result<Exit, CliError> {
         Err(help) => {
             let is_terminal = io::stdout().is_terminal();
             let help = help.to_string();
-            let has_color = is_terminal && reports::has_color(args::Color::Auto, is_terminal);
+            let has_color = is_terminal && has_color(args::Color::Auto, is_terminal);
             print(&if has_color { args::painted(&help) } else { help })?;
             Ok(exit::SUCCEEDED.into())
         }
@@ -147,7 +149,7 @@ fn check_redacted(cli: &Cli, redaction: Option<Redaction>) -> Result<Exit, CliEr
     if reports::has_human(cli)
         && let Some(note) = streams.note()
     {
-        let note = outputs.redaction.as_ref().map_or(note.clone(), |it| it.of_name(&note));
+        let note = shown(&note, outputs.redaction.as_ref());
         print_stderr(&format!("ndjson-check: note: {note}"));
     }
     Ok(batch::check_inputs(streams.inputs, &mut checker, &options, &mut outputs).into())

@@ -18,10 +18,11 @@ use super::args::{Cli, Color, Target};
 use super::attempts::Attempt;
 use super::error::CliError;
 use super::progress::Progress;
-use super::redaction::Redaction;
-use super::reports::{self, NamedFiles, OpenReport, has_color};
+use super::redaction::{Redaction, shown};
+use super::reports::{self, NamedFiles, OpenReport};
 use super::stdio::{self, BlockingFile};
 use super::tee::TeeTarget;
+use super::terminal::has_color;
 use super::workflow_commands::{escape_commands, in_github_workflow, own_commands, stop_commands};
 use super::{exit, print_stderr};
 
@@ -78,8 +79,7 @@ impl Outputs {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
         }
-        let shown =
-            |it: &str| redaction.as_ref().map_or_else(|| it.to_owned(), |by| by.of_name(it));
+        let shown = |name: &str| shown(name, redaction.as_ref());
         let demands: Vec<_> =
             demands.iter().map(|(demand, name)| (demand.clone(), shown(name))).collect();
         let attempt = Attempt::first(&cli.retry);
@@ -173,8 +173,7 @@ impl Outputs {
     }
 
     fn error(&mut self, message: &str) {
-        let redacted = self.redaction.as_ref().map(|redaction| redaction.of_name(message));
-        let message = redacted.as_deref().unwrap_or(message);
+        let message = &shown(message, self.redaction.as_ref());
         self.flush();
         self.reports.iter_mut().for_each(|report| report.error(message));
         self.progress.hide_during(|| print_stderr(&format!("ndjson-check: {message}")));

@@ -4,8 +4,8 @@
 //! written to the terminal, and when the work is done. Of a run that goes on it shows what the
 //! agent does, see [`RunStatus`].
 
+mod narrow;
 mod run_status;
-mod terminal;
 
 use std::env;
 use std::fmt;
@@ -26,8 +26,8 @@ use super::inputs::Input;
 use super::stdio;
 use super::workflow_commands::in_ci_log;
 
+use narrow::NarrowTerminal;
 use run_status::RunStatus;
-use terminal::NarrowTerminal;
 
 /// Shorter work shows no progress.
 const AFTER: Duration = Duration::from_millis(500);

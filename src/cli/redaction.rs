@@ -23,6 +23,11 @@ pub(super) struct Redaction {
     is_of_content: bool,
 }
 
+/// A name or a message of ours without its secrets, if they must be replaced. It has no content.
+pub(super) fn shown(text: &str, redaction: Option<&Redaction>) -> String {
+    redaction.map_or_else(|| text.to_owned(), |it| Redactor::secrets(&it.values).text(text))
+}
+
 impl Redaction {
     pub(super) fn of(arguments: &RedactArgs) -> Result<Option<Self>, CliError> {
         let values = arguments.env.iter().map(|name| value(name));
@@ -30,11 +35,6 @@ impl Redaction {
         let is_of_content = arguments.modes.contains(&RedactMode::Content);
         let is_wanted = arguments.are_given();
         Ok(is_wanted.then_some(Self { values, is_of_content }))
-    }
-
-    /// A name or a message of ours, which may quote a secret and is no content.
-    pub(super) fn of_name(&self, name: &str) -> String {
-        Redactor::secrets(&self.values).text(name)
     }
 
     /// Lines of NDJSON that no agent wrote, without their secrets.

@@ -12,7 +12,7 @@ use ndjson_check_formats::report::{
 use ndjson_check_formats::{Output, Written};
 use owo_colors::OwoColorize as _;
 
-use super::args::{Cli, Color, ReportFormat, ReportTo};
+use super::args::{Cli, ReportFormat, ReportTo};
 use super::attempts::Attempt;
 use super::error::CliError;
 use super::outputs::{STDOUT, copied, stdout};
@@ -21,6 +21,7 @@ use super::report_pages::page_folder;
 use super::report_target::ReportTarget;
 use super::stdio;
 use super::stream_files::{in_repository, portable_names};
+use super::terminal::{has_color, stderr_width, stdout_width};
 use super::workflow_commands::{escape_commands, in_github_workflow};
 
 pub(super) const STDERR: &str = "standard error";
@@ -313,43 +314,4 @@ fn is_on_terminal(cli: &Cli) -> bool {
 /// The columns of the terminal on which the report is, if it says how many it has.
 fn terminal_width(cli: &Cli) -> fn() -> Option<usize> {
     if cli.to.is_some() { stderr_width } else { stdout_width }
-}
-
-pub(super) fn stderr_width() -> Option<usize> {
-    columns(&io::stderr())
-}
-
-pub(super) fn stdout_width() -> Option<usize> {
-    columns(&io::stdout())
-}
-
-#[cfg(unix)]
-fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
-}
-
-#[cfg(windows)]
-fn columns(terminal: &impl std::os::windows::io::AsHandle) -> Option<usize> {
-    let (width, _) = terminal_size::terminal_size_of(terminal.as_handle())?;
-    Some(usize::from(width.0)).filter(|columns| *columns > 0)
-}
-
-/// Whether what a person reads has colour: the flag, then `NO_COLOR`, then `FORCE_COLOR` and
-/// `CLICOLOR_FORCE`, then what the target is.
-pub(super) fn has_color(color: Color, on_terminal: bool) -> bool {
-    let value = |name| env::var_os(name).filter(|value| !value.is_empty());
-    let is_forced = |name| value(name).is_some_and(|value| value != "0");
-    match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto if value("NO_COLOR").is_some() => false,
-        Color::Auto if value("FORCE_COLOR").is_some() => is_forced("FORCE_COLOR"),
-        Color::Auto if is_forced("CLICOLOR_FORCE") => true,
-        Color::Auto => {
-            on_terminal
-                && env::var_os("CLICOLOR").is_none_or(|value| value != "0")
-                && env::var_os("TERM").is_none_or(|value| value != "dumb")
-        }
-    }
 }

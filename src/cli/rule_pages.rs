@@ -7,7 +7,7 @@ use ndjson_check_formats::report::push_wrapped;
 use owo_colors::{OwoColorize as _, Style};
 
 use super::args::Color;
-use super::reports::{has_color, stdout_width};
+use super::terminal::{has_color, stdout_width};
 
 /// Longest line of prose, in columns, however wide the terminal is.
 const COLUMNS_MAX: usize = 100;

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use indicatif::TermLike;
 
-use crate::cli::reports::stderr_width;
+use crate::cli::terminal::stderr_width;
 
 /// The width of a terminal that does not say it.
 const COLUMNS: usize = 80;
