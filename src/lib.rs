@@ -49,7 +49,7 @@ pub use ndjson_check_formats::{
 #[doc(hidden)]
 pub mod internals {
     pub use ndjson_check_core::internals::{
-        LANGUAGE, profile_names, profile_text, satisfies, without_numbers,
+        LANGUAGE, profile_names, profile_text, satisfies, without_error_numbers,
     };
     #[cfg(feature = "formats")]
     pub use ndjson_check_formats::REPORT_SCHEMA;

@@ -145,7 +145,7 @@ fn a_faulty_extension_names_its_place() {
     for (profile, hints) in [
         (json!({"extends": "round.json"}), ["round.json: more", "extend one another"]),
         (json!({"extends": "unknown"}), ["round.json: /extends: ", "unknown, and no such profile"]),
-        (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is claude"]),
+        (json!({"extends": "claud"}), ["round.json: /extends: ", "a similar one is `claude`"]),
         (json!({"extends": 1}), ["round.json: /extends: ", "a string"]),
         (json!({"extends": "base.json", "tags": null}), ["round.json: the profile: ", "tags"]),
         (json!({"extends": "base.json", "boundarys": null}), ["round.json: /boundarys: null", ""]),

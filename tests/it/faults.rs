@@ -40,7 +40,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "rules.blank-lin = \"off\"",
-        "1:7: no such rule; `ndjson-check rules` lists them all; a similar one is blank-line",
+        "1:7: no such rule; `ndjson-check rules` lists them all; a similar one is `blank-line`",
     ),
     ("rules.blank-line = \"of\"", "1:20: unknown value `of`; a similar one is `off`"),
     (

@@ -106,9 +106,9 @@ fn a_key_that_is_not_known_gets_a_suggestion() {
         "calls": {"start": [{"when": {}, "id": ["/i"], "may_repeats": true}], "zzz": 1}});
     let error = refusal(&profile.to_string());
     for told in [
-        "/may_repeats: the property `may_repeats` is not allowed; a similar one is may_repeat; ",
+        "/may_repeats: the property `may_repeats` is not allowed; a similar one is `may_repeat`; ",
         "/calls/zzz: the property `zzz` is not allowed; /sesion",
-        "/sesion: the property `sesion` is not allowed; a similar one is session",
+        "/sesion: the property `sesion` is not allowed; a similar one is `session`",
     ] {
         assert!(error.contains(told), "{error}");
     }

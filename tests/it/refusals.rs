@@ -203,7 +203,7 @@ fn a_refused_question_needs_another_prompt() {
     let asked = stream.lines().filter(is_kept).collect::<Vec<_>>().join("\n") + "\n";
     let (_, report) = printed(&[], asked.as_bytes());
     assert!(report.contains("error[all-calls-refused]"), "{report}");
-    assert!(report.contains("nobody could answer: say more in the prompt"), "{report}");
+    assert!(report.contains("no user could answer: put the answers into the prompt"), "{report}");
     assert!(!report.contains("--force"), "{report}");
     let refused = root().join("fixtures/rules/all-calls-refused/all-of-them.ndjson");
     let (_, report) = printed(&[refused.to_str().unwrap()], b"");

@@ -46,14 +46,14 @@ fn misspellings_are_reported_on_one_plain_line() {
         ),
         (
             ["--profile", "claud"],
-            "no such profile; a similar one is claude; `ndjson-check profiles` lists",
+            "no such profile; a similar one is `claude`; `ndjson-check profiles` lists",
         ),
         (
             ["profiles", "codx"],
-            "no such profile; a similar one is codex; `ndjson-check profiles` lists",
+            "no such profile; a similar one is `codex`; `ndjson-check profiles` lists",
         ),
-        (["rules", "truncated"], "lists them all; a similar one is truncated-line (see --help)"),
-        (["--warn", "blankline"], "lists them all; a similar one is blank-line (see --help)"),
+        (["rules", "truncated"], "lists them all; a similar one is `truncated-line` (see --help)"),
+        (["--warn", "blankline"], "lists them all; a similar one is `blank-line` (see --help)"),
     ] {
         let error = refused(&arguments);
         assert!(error.contains(expected) && !error.contains('\\'), "{error}");

@@ -10,7 +10,7 @@ mod run;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use ndjson_check::internals::without_numbers;
+use ndjson_check::internals::without_error_numbers;
 use ndjson_check::{
     Answer, Checker, CheckerBuilder, Error, Event, ExitStatus, ProducerExit, Severity,
 };
@@ -42,7 +42,7 @@ fn in_words(error: &ndjson_check::Error) -> String {
         ndjson_check::Error::AmbiguousStream { .. } => "; choose one with `profile`",
         _ => "",
     };
-    without_numbers(&format!("{error}{hint}"))
+    without_error_numbers(&format!("{error}{hint}"))
 }
 
 /// The options of a check. It can be used for any number of streams, in any thread.

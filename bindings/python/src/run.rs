@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ndjson_check::internals::without_numbers;
+use ndjson_check::internals::without_error_numbers;
 use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
 use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
 use ndjson_check_formats::single::summary_json;
@@ -104,7 +104,7 @@ fn not_started(program: &Path, why: Error) -> PyErr {
         Error::Start { source, .. } => {
             let program = program.display();
             let message = format!("failed to start {program}: {source}");
-            NdjsonCheckError::new_err(without_numbers(&message))
+            NdjsonCheckError::new_err(without_error_numbers(&message))
         }
         why => error(why),
     }

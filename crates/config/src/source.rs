@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ndjson_check_core::internals::{nearest, without_numbers};
+use ndjson_check_core::internals::{nearest, without_error_numbers};
 
 /// An endless file ends here, too.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -28,7 +28,7 @@ impl ConfigText {
         let mut bytes = Vec::new();
         let opened = File::open(file);
         let read = opened.and_then(|it| it.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes));
-        let length = read.map_err(|error| failed(without_numbers(&error.to_string())))?;
+        let length = read.map_err(|error| failed(without_error_numbers(&error.to_string())))?;
         if length as u64 > CONFIG_BYTES_MAX {
             return Err(failed(format!("the file is larger than {} MiB", CONFIG_BYTES_MAX >> 20)));
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ndjson_check_core::{
     Limits, Price,
-    internals::{AUTO, nearest, profile_names},
+    internals::{AUTO, profile_names, similar},
 };
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -92,9 +92,8 @@ fn known_profile(profile: &str, source: &ConfigText) -> Result<String, String> {
     if file.exists() {
         return Ok(absolute(&file));
     }
-    let near = nearest(profile, profile_names());
-    let near = near.map_or(String::new(), |near| format!("; a similar one is `{near}`"));
-    Err(format!("no such profile, and no such file: `{profile}`{near}"))
+    let similar = similar(profile, profile_names());
+    Err(format!("no such profile, and no such file: `{profile}`{similar}"))
 }
 
 /// The path as text that means the same wherever it is read.

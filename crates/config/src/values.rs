@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ndjson_check_core::{
     Rule, Severity,
-    internals::{Globs, NameGlob, nearest, pattern_error},
+    internals::{Globs, NameGlob, pattern_error, similar},
 };
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -120,9 +120,8 @@ impl Visitor<'_> for CostVisitor {
 /// When there is none; names a similar one.
 pub fn rule(name: &str) -> Result<Rule, String> {
     Rule::named(name.trim()).ok_or_else(|| {
-        let near = nearest(name, Rule::ALL.iter().map(|rule| rule.name()));
-        let near = near.map_or(String::new(), |near| format!("; a similar one is {near}"));
-        format!("no such rule; `ndjson-check rules` lists them all{near}")
+        let similar = similar(name, Rule::ALL.iter().map(|rule| rule.name()));
+        format!("no such rule; `ndjson-check rules` lists them all{similar}")
     })
 }
 

@@ -152,7 +152,7 @@ impl std::error::Error for Error {
 }
 
 /// A message without what the system calls an error by number: `(os error 2)`.
-pub fn without_numbers(message: &str) -> String {
+pub fn without_error_numbers(message: &str) -> String {
     let mut parts = message.split(" (os error ");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -166,7 +166,7 @@ mod tests {
     use std::error::Error as _;
     use std::io;
 
-    use super::{Error, without_numbers};
+    use super::{Error, without_error_numbers};
 
     #[test]
     fn a_chain_of_causes_says_nothing_twice() {
@@ -183,7 +183,7 @@ mod tests {
             ("a: denied (os error 13); b: full (os error 28)", "a: denied; b: full"),
             ("a (os error", "a (os error"),
         ] {
-            assert_eq!(without_numbers(message), plain);
+            assert_eq!(without_error_numbers(message), plain);
         }
     }
 }

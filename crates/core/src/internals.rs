@@ -13,13 +13,13 @@ use crate::profile::pattern::LazyRegex;
 use crate::stream::{LineBuffer, parse_line};
 
 pub use crate::check::{Globs, NameGlob, REPEATED_CALLS};
-pub use crate::error::without_numbers;
+pub use crate::error::without_error_numbers;
 pub use crate::json::{JsonRef, pointer};
-pub use crate::limits::{FILE_BYTES_MAX, PIPE_BUFFER_BYTES, TIMER_MAX};
+pub use crate::limits::{FILE_BYTES_MAX, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::path::Path as JsonPath;
 pub use crate::profile::{DEFAULT, LANGUAGE, NO_SUCH_PROFILE};
-pub use crate::rules::suggest::nearest;
+pub use crate::rules::suggest::{nearest, similar};
 
 /// What the fuzz targets call.
 #[cfg(fuzzing)]
@@ -90,7 +90,7 @@ pub fn events_schema(profile: &str) -> Result<Value, Error> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or is no schema; says what is wrong.
+/// When it cannot be read, or is not a schema; says what is wrong.
 pub fn read_schema(file: &Path) -> Result<Value, String> {
     let json = crate::profile::read_json(file)?;
     Schema::compile(&file.display().to_string(), &json).map(|_| json)

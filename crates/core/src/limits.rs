@@ -46,7 +46,7 @@ pub(crate) const DEPTH_MAX: usize = 127;
 
 /// The pipe buffer of the systems this runs on, in bytes. A stream whose length is a multiple of it
 /// and that ends inside a line was cut: its producer exited before its output was drained.
-pub const PIPE_BUFFER_BYTES: u64 = 65_536;
+pub(crate) const PIPE_BUFFER_BYTES: u64 = 65_536;
 
 /// Non-blank lines that are read before a stream is reported as not NDJSON.
 pub(crate) const FRAMING_LINES_MAX: usize = 5;

@@ -77,7 +77,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// When it is no baseline; begins with the line and the column, if they are known.
+    /// When it is not a baseline; begins with the line and the column, if they are known.
     pub fn read(text: &str, name_of: NameOf) -> Result<Self, String> {
         let file: BaselineFile = serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();

@@ -12,11 +12,11 @@ const FINGERPRINT_BYTES: usize = 16;
 /// The fingerprint of all findings of this rule in this stream whose messages differ in numbers
 /// only: 32 hexadecimal digits.
 pub(crate) fn fingerprint(stream: &str, rule: Rule, message: &str) -> String {
-    digits(&[rule.name(), stream, &without_numbers(message)], FINGERPRINT_BYTES)
+    digits(&[rule.name(), stream, &with_number_signs(message)], FINGERPRINT_BYTES)
 }
 
 /// The text with `#` for each number.
-fn without_numbers(text: &str) -> String {
+fn with_number_signs(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     for character in text.chars() {
         if !character.is_ascii_digit() {

@@ -43,7 +43,7 @@ pub trait Output {
     /// The result of the stream.
     fn summary(&mut self, _summary: &StreamSummary, _out: &mut String) {}
 
-    /// Something went wrong that is no defect of a stream; a message on one line. If a stream is
+    /// Something went wrong that is not a defect of a stream; a message on one line. If a stream is
     /// open, it could not be checked to its end.
     fn error(&mut self, _message: &str, _out: &mut String) {}
 

@@ -104,7 +104,7 @@ pub(crate) fn option(runs: &mut Runs, at: usize) -> Named {
         if is_next && is_secret_name(&text[name.clone()]) {
             let between = text[name.end..].iter().take(3).take_while(|it| b"\"',".contains(it));
             let behind = name.end + between.count();
-            // Behind a word of an option a value is as in a setting, if it is no option.
+            // After the name of an option, a word that is not an option is its value.
             return match text.get(behind + 1) {
                 Some(b'-') => Named::No,
                 _ => of_name(runs, name, behind, true),

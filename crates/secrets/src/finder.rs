@@ -173,7 +173,7 @@ impl SecretFinder {
         search
     }
 
-    /// The same for a text that nothing goes on: its last word is no start of a secret.
+    /// The same for a text that has ended: its last word cannot be the start of a secret.
     pub fn search_whole(&self, text: &[u8], from: usize) -> Search {
         let mut search = Search::default();
         let mut runs = Runs::new(text);
@@ -262,7 +262,7 @@ impl SecretFinder {
         kind: NamedKind,
         floor: usize,
     ) -> Match {
-        // What was replaced before is no value.
+        // A replacement is not a value.
         let value = &runs.text[start.min(range.start)..range.end];
         if range.start < floor || memchr::memmem::find(value, b"[REDACTED:").is_some() {
             return Match::No;

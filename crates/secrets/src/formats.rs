@@ -31,7 +31,7 @@ pub(crate) struct FormatRun {
     /// Whether a longer run is something else.
     pub(crate) is_exact: bool,
     pub(crate) proof: Proof,
-    /// Whether the prefix is no part of the secret, and stays.
+    /// Whether the prefix stays, because it is not part of the secret.
     pub(crate) keeps_prefix: bool,
     /// What the secret has before the prefix: the fewest and the most characters.
     pub(crate) before: Option<(Class, usize, usize)>,
@@ -42,7 +42,7 @@ pub(crate) struct FormatRun {
 pub(crate) enum Proof {
     None,
     /// A digit, an equals sign, or a capital letter behind the first character and a small one; and
-    /// it is no name.
+    /// it is not a name.
     Mixed,
     Random,
     /// Two dots: three parts.

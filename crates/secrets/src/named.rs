@@ -186,7 +186,7 @@ fn behind_scheme(text: &[u8], value: &SecretSpan) -> Range<usize> {
     if next < end { next..end } else { start..start }
 }
 
-/// A random first word, which is no scheme; `next` follows it.
+/// A random first word that is not a scheme; `next` follows it.
 fn key_without_scheme(text: &[u8], start: usize, next: &Range<usize>) -> Option<Range<usize>> {
     let word = start..start + Class::Url.length(&text[start..next.start.max(start)]);
     let end = if looks_random(&text[next.clone()]) { next.end } else { word.end };

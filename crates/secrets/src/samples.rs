@@ -8,7 +8,7 @@ use crate::formats::{FORMATS, FormatRun, Proof, TokenShape};
 pub struct Sample {
     /// The name of its format, as in the replacement.
     pub format: &'static str,
-    /// What must be before it, and is no secret, such as the name of a header.
+    /// What must be before it, and is not secret, such as the name of a header.
     pub before: String,
     /// What must not survive.
     pub secret: String,

@@ -66,7 +66,7 @@ fn password(runs: &mut Runs, start: usize) -> Authority {
     let text = runs.text;
     let end = runs.end(Class::Password, start);
     let body = &text[start..end];
-    // A variable or a placeholder is no password, and a replacement is none, either.
+    // A variable, a placeholder or a replacement is not a password.
     let password = &body[..first_at(body).unwrap_or(body.len())];
     let is_hidden = matches!(password, [b'*'] | [b'*', b'*', ..]) || is_reference(password);
     if is_hidden || is_port(body, end == text.len()) {

@@ -46,7 +46,6 @@ pub(super) struct Expected {
 
 /// What is known at one line of a history.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one question")]
 struct Run {
     is_cursor: bool,
     is_codex: bool,

@@ -19,7 +19,6 @@ use crate::rules::Severities;
 
 /// How streams are checked, whatever the profile.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Options {
     pub(crate) severities: Severities,
     pub(crate) config_file: Option<String>,

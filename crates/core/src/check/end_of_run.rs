@@ -36,7 +36,6 @@ const ON_STDERR: &str = "; the reason is on standard error";
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub struct ProducerExit {
     /// Its exit status, if it is known.
     pub status: Option<ExitStatus>,
@@ -109,7 +108,6 @@ pub enum StopReason {
 }
 
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(super) struct StreamEnd {
     pub(super) has_events: bool,
     pub(super) needs_terminal: bool,
@@ -179,8 +177,8 @@ impl<'p> EndOfRun<'p> {
         let was_stopped = exit.stop.is_some();
         // A status is the producer's own unless we stopped it, or a signal did when it was done.
         let status = status.filter(|_| !(was_stopped || exit.was_interrupted && is_closed));
-        let is_mute = exit.stderr.as_ref().is_some_and(Vec::is_empty);
-        let status = status.map(|it| if is_mute { without_stderr(it) } else { it });
+        let has_no_stderr = exit.stderr.as_ref().is_some_and(Vec::is_empty);
+        let status = status.map(|it| if has_no_stderr { without_stderr(it) } else { it });
         let failed = status.is_some_and(|status| !status.is_success()) || stream.text_says_failed;
         let is_complete = is_closed || !stream.needs_terminal;
 

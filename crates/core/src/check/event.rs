@@ -70,7 +70,7 @@ pub enum EventKind<'a> {
     },
     /// A segment of the assistant's text is complete.
     Text(TextSegment<'a>),
-    /// The segment is no part of the answer.
+    /// The segment is not part of the answer.
     TextAbandoned {
         /// The number of the segment.
         segment: u64,

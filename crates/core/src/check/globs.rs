@@ -25,7 +25,7 @@ impl Globs {
     ///
     /// # Errors
     ///
-    /// When one of them is no glob.
+    /// When one of them is not a glob.
     pub fn in_any_reading(globs: &[String]) -> Result<Self, String> {
         let mut readings = Vec::new();
         for glob in globs {

@@ -120,7 +120,7 @@ pub enum Note {
         /// The time before the next one.
         wait: Duration,
     },
-    /// A retry was asked for, and worth it, and there was none.
+    /// A retry was requested and advisable, but did not happen.
     NotTriedAgain(NoRetry),
 }
 

@@ -73,7 +73,6 @@ pub trait Observer {
 /// Which events an observer is called with, and what is in them. What is large or rare is read from
 /// a line only if an observer wants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is wanted on its own")]
 pub struct WantedEvents {
     pub(super) any: bool,
     pub(super) details: bool,

@@ -75,9 +75,9 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
-    /// The same, and another observer sees what comes.
+    /// As [`Reader::feed`]; `other` observes the same events.
     #[cfg(feature = "run")]
-    pub(crate) fn feed_beside(
+    pub(crate) fn feed_with(
         &mut self,
         bytes: &[u8],
         other: &mut dyn Observer,

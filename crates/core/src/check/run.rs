@@ -360,8 +360,10 @@ impl<'c> Run<'c> {
 
     /// What a command that failed wrote in place of events and standard error says why.
     fn text_explains(&mut self, end: &EndOfRun<'_>, exit: &ProducerExit, text: Option<&String>) {
-        let is_mute = self.events == 0 && exit.stderr.iter().flatten().next().is_none();
-        let Some(text) = text.filter(|_| is_mute && end.cause == Cause::Failed) else { return };
+        let has_no_output = self.events == 0 && exit.stderr.iter().flatten().next().is_none();
+        let Some(text) = text.filter(|_| has_no_output && end.cause == Cause::Failed) else {
+            return;
+        };
         if self.facts.error_text.is_none() {
             let (reason, _) = self.contract.profile().reason_in(text);
             self.facts.reason = self.facts.reason.or(reason);

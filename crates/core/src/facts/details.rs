@@ -229,8 +229,8 @@ fn plan(profile: &Profile, root: JsonRef<'_>) -> Option<Vec<PlanItem>> {
     Some(of.objects(root).filter_map(item).take(SESSION_LIST_MAX).collect())
 }
 
-/// The conditions of the rules of details, but for those of reasoning.
-pub(super) fn conditions_beside_thinking(profile: &Profile) -> impl Iterator<Item = &Conditions> {
+/// The conditions of all rules of details except those of reasoning.
+pub(super) fn conditions_except_thinking(profile: &Profile) -> impl Iterator<Item = &Conditions> {
     let notices = profile.notices.iter().map(|rule| &rule.when);
     let plans = profile.plans.iter().map(|rule| &rule.when);
     let sessions = profile.session.details.iter().map(|rule| &rule.when);
@@ -288,7 +288,7 @@ fn may_apply(profile: &Profile, tag: &str) -> bool {
     let texts: Vec<String> = pointer::tokens(&parts).map(Cow::into_owned).collect();
     let rules = || {
         let thinking = profile.thinking.iter().map(|rule| &rule.when);
-        thinking.chain(conditions_beside_thinking(profile))
+        thinking.chain(conditions_except_thinking(profile))
     };
     let holds = |parts: &[KnownValue], when: &Conditions| {
         let known = |path: &_| {

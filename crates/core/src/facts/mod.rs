@@ -70,7 +70,6 @@ pub(crate) struct Facts<'e> {
 
 /// What only some events say. Stages read it in this order: calls, text, end.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct RareFacts<'e> {
     pub(crate) directory: Option<Cow<'e, str>>,
     pub(crate) restart: Option<Restart>,
@@ -184,7 +183,6 @@ pub(crate) enum TagStatus {
 
 /// Facts without a value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Marks {
     /// A rule of the profile applies, and what it points to is missing.
     pub(crate) is_incomplete: bool,
@@ -211,7 +209,6 @@ pub(crate) enum TextKind {
 
 /// One half of a tool call.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Call<'e> {
     /// What correlates the halves.
     pub(crate) id: BoundedId,
@@ -298,7 +295,7 @@ impl<'e> Facts<'e> {
     }
 
     /// The terminal event is that of an earlier turn, and the end only if nothing follows. Its text
-    /// is no answer: the latest text may be that of a later turn.
+    /// is not an answer: the latest text may be that of a later turn.
     pub(crate) fn hold_back_end(&mut self) {
         if let Some(rare) = &mut self.rare {
             rare.end.iter_mut().for_each(|end| end.is_provisional = true);

@@ -83,7 +83,7 @@ impl FactReader {
         }
         let starts_turn = applies(&rules.reopen);
         let end = end(profile, rules, event);
-        // A failure is no answer.
+        // A failure is not an answer.
         let has_failed = |end: RunEnd<'_>| end.outcome == Some(RunOutcome::Failure);
         let final_text = final_text.filter(|_| !end.is_some_and(has_failed));
         let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 
 use smallvec::SmallVec;
 
-use super::details::conditions_beside_thinking;
+use super::details::conditions_except_thinking;
 use super::{OpenHalf, Thought};
 use crate::json::{JsonRef, LoneHalves};
 use crate::profile::{Profile, ThinkingMode};
@@ -36,7 +36,7 @@ pub(super) struct ThinkingBlock {
 /// The chunk of reasoning that an event adds, if it has no other details. All that decides it is
 /// read; the chunk is not.
 pub(super) fn thought<'e>(profile: &Profile, root: JsonRef<'e>) -> Thought<JsonRef<'e>> {
-    if conditions_beside_thinking(profile).any(|when| when.hold(root)) {
+    if conditions_except_thinking(profile).any(|when| when.hold(root)) {
         return Thought::Unread;
     }
     let mut chunk = Thought::Nothing;

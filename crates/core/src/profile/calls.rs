@@ -196,7 +196,6 @@ pub(crate) enum OpenAtEnd {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of a profile")]
 pub(crate) struct CallRule {
     pub when: Conditions,
     /// The half: the event, or elements of an array in it.

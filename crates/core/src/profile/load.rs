@@ -12,7 +12,7 @@ use super::validate::{Fault, faults};
 use crate::error::Error;
 use crate::json::{self, Schema};
 use crate::limits::{EXTENDS_MAX, FILE_BYTES_MAX};
-use crate::rules::suggest::nearest;
+use crate::rules::suggest::similar;
 
 const FAULTS_SHOWN_MAX: usize = 3;
 
@@ -143,9 +143,7 @@ pub const NO_SUCH_PROFILE: &str = "no such profile";
 
 /// That there is none of this name, and which one has a similar name.
 fn none_named(name: &str) -> String {
-    let near = nearest(name, Profile::names());
-    let near = near.map(|near| format!("; a similar one is {near}"));
-    format!("{NO_SUCH_PROFILE}{}", near.unwrap_or_default())
+    format!("{NO_SUCH_PROFILE}{}", similar(name, Profile::names()))
 }
 
 fn refused(origin: &str, message: String) -> Error {

@@ -116,7 +116,7 @@ pub(crate) struct Profile {
     /// The first that matches and finds a list applies.
     #[serde(default)]
     pub plans: Vec<PlanRule>,
-    /// Strings that come in pieces and are no text of the assistant. All that match apply.
+    /// Strings that come in pieces and are not text of the assistant. All that match apply.
     #[serde(default)]
     pub fragments: Vec<FragmentRule>,
     /// All that match apply.

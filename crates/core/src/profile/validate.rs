@@ -52,7 +52,7 @@ fn violations(profile: &Value) -> Result<Vec<Fault>, String> {
     let violations = violations.map_err(|error| error.to_string())?;
     let fault = |violation: Violation| {
         let message = match similar_key(&language, &violation) {
-            Some(key) => format!("{}; a similar one is {key}", violation.message),
+            Some(key) => format!("{}; a similar one is `{key}`", violation.message),
             None => violation.message,
         };
         Fault::new(violation.instance, message)

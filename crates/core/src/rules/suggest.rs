@@ -10,6 +10,11 @@ pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&
     similar.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, known)| known)
 }
 
+/// The end of a message about an unknown name: the similar one, or nothing.
+pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
+    nearest(name, names).map_or_else(String::new, |near| format!("; a similar one is `{near}`"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -326,7 +326,7 @@ impl AgentRun {
             if self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
                 self.copy = None;
             }
-            let new = reader.feed_beside(bytes, &mut producer.observer());
+            let new = reader.feed_with(bytes, &mut producer.observer());
             self.events.extend(new?);
             return Ok(());
         }

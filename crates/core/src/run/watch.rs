@@ -34,7 +34,6 @@ pub(super) struct Watch {
 }
 
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(super) struct RunState {
     pub(super) started: Instant,
     /// When the latest whole event came that is more than a notice of a retry, or the latest call

@@ -10,7 +10,7 @@ use crate::rules::diagnostic::Diagnostic;
 
 /// Whether a stream that begins with these bytes is an array of events; `None` if that is open.
 /// `wanted` is what the user says. Without it the first element must be an object, because a log
-/// line such as `[info]` is no array; an empty array is one, too.
+/// line such as `[info]` is not an array; an empty array is one.
 pub(crate) fn is_array(bytes: &[u8], wanted: Option<bool>, has_ended: bool) -> Option<bool> {
     // So the answer does not depend on how the stream is cut.
     let bytes = &bytes[..bytes.len().min(ARRAY_START_BYTES_MAX)];
@@ -35,7 +35,6 @@ pub(crate) fn is_array(bytes: &[u8], wanted: Option<bool>, has_ended: bool) -> O
 /// Brackets and quotes show where an element ends. Where those of a broken element do not pair, the
 /// elements behind it belong to it.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct ArraySplitter {
     pub(crate) has_mark: bool,
     part: ArrayPart,

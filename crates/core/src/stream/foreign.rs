@@ -59,7 +59,7 @@ const MARKUP: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<?xml"];
 pub(crate) enum Foreign {
     Gzip,
     File(&'static FileFormat),
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Binary,
     /// A page of the web, or XML.
     Markup,
@@ -199,7 +199,7 @@ impl Foreign {
         let bytes = line.bytes.trim_ascii();
         match self {
             _ if self.is_certain() => true,
-            // A damaged event is no binary data.
+            // A damaged event is not binary data.
             Self::Binary => !bytes.starts_with(b"{"),
             Self::Yaml => goes_on_yaml(bytes),
             Self::Toml => goes_on_toml(bytes),

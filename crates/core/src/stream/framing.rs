@@ -14,7 +14,7 @@ pub(crate) enum Framing {
     Unseen,
     /// The same; the user says that the stream is one array, and it does not begin as one.
     ArrayWanted,
-    /// It looks like something else; `lines` that are no events have been seen.
+    /// It looks like something else; `lines` that are not events have been seen.
     Suspect {
         other: Foreign,
         /// How many lines point to it.

@@ -14,7 +14,7 @@ use crate::limits::DUPLICATES_PER_LINE_MAX;
 /// # Errors
 ///
 /// When it is something else. A byte order mark at the start of the stream, a missing final
-/// newline, and duplicate keys are no such defects.
+/// newline, and duplicate keys are not such defects.
 ///
 /// Source: NDJSON 1.0.0 §3.1, RFC 8259; contract S1 and N1.
 pub(crate) fn parse_line<'a>(line: &Line<'a>) -> Result<ParsedEvent<'a>, LineDefect> {

@@ -1,6 +1,5 @@
 //! `stream-json` with `--only-valid`: the events that satisfy the schemas, byte for byte. An
-//! element
-//! of an array loses its white space.
+//! element of an array loses its white space.
 
 use ndjson_check_core::CheckedEvent;
 

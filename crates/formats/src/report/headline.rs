@@ -85,7 +85,8 @@ impl Headline {
         in_brackets.or_else(after).unwrap_or(&self.rest)
     }
 
-    /// The note of a finding. Text in place of events is no output of something else between them.
+    /// The note of a finding. If text came in place of events, it is not the output of another
+    /// program between them.
     pub(super) fn note_of(&self, found: &Diagnostic) -> Option<String> {
         let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
         noted(found).filter(|_| !has_no_event || found.rule != Rule::InvalidJson)

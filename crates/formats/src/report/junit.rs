@@ -2,7 +2,7 @@
 //!
 //! Valid for `junit-10.xsd` of Jenkins. A stream is a test suite. The stream is a test case in
 //! it, and so is each demand of the user. Findings are the text of these cases: rules and tool
-//! calls are no tests.
+//! calls are not tests.
 
 use std::cmp::Reverse;
 use std::io;

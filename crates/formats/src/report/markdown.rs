@@ -1,6 +1,6 @@
 //! The Markdown report: a comment on a pull request, or the summary of a job.
 //!
-//! Text from a stream is no markup, no mention and no link.
+//! Text from a stream cannot become markup, a mention or a link.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Text in a Markdown report. Whatever it is, it is no markup, no mention and no link.
+//! Text in a Markdown report. It cannot become markup, a mention or a link.
 
 use ndjson_check_core::escape::{clipped, visible};
 

@@ -22,7 +22,7 @@ use crate::output::Output;
 /// Results in a SARIF report: GitHub shows as many.
 const SARIF_RESULTS_MAX: usize = 5_000;
 
-/// Errors in a SARIF report that are no results, and headlines.
+/// Errors in a SARIF report that are not results, and headlines.
 const SARIF_ERRORS_MAX: usize = 100;
 
 /// Writes the SARIF report.

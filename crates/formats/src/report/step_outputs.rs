@@ -162,7 +162,7 @@ fn badness(outcome: Outcome) -> u8 {
         Outcome::Succeeded => 0,
         Outcome::Truncated => 1,
         Outcome::Failed => 2,
-        // Also what a later version may add: it is no success.
+        // Also for a value that a later version adds: it is not a success.
         _ => 3,
     }
 }

@@ -3,7 +3,7 @@
 use super::program_name;
 use super::wrappers::{is_command_option, is_shell, starts};
 
-/// Options of shells whose value is no script.
+/// Options of shells whose value is not a script.
 const WITH_VALUE: &[&str] = &["--init-file", "--rcfile", "-O", "-o"];
 
 const SSH_WITH_VALUE: &str = "BDEFIJLOPQRSWbceilmopw";

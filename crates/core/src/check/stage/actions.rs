@@ -14,7 +14,6 @@ use crate::rules::escape::clipped;
 
 /// What a tool call does, as far as this event and the start of the call show it.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Action {
     pub(crate) kind: CallKind,
     /// Whether the profile knows the kind, and does not just call it [`CallKind::Other`].

@@ -106,7 +106,7 @@ impl BackgroundWork {
         }
     }
 
-    /// The open work in half a sentence, without that of calls which are open themselves; nothing
+    /// The open work as a clause, without that of calls which are open themselves; nothing
     /// if there is none.
     pub(crate) fn open_summary(&self, calls: &CallTable<'_>) -> Option<String> {
         let open: Vec<_> = self.open.iter().filter(|(_, id)| !calls.is_open(id)).collect();

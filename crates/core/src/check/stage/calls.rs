@@ -46,7 +46,6 @@ pub(super) const ROW_DETAIL_BYTES_MAX: usize = 200;
 /// The only table of calls: it pairs their halves. All others read the [`CallUpdate`]s, to which
 /// the [`ActionTable`] adds what the calls do.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct CallTable<'p> {
     rules: &'p CallRules,
     /// Open calls, by the hash of their id.

@@ -27,7 +27,6 @@ pub(crate) type TextUpdates<'f> = SmallVec<[TextUpdate<'f>; 2]>;
 /// and what else the profile names close it, too. A chunk is never dropped because it equals an
 /// earlier one.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct TextCheck<'p> {
     profile: &'p Profile,
     keeps_last: bool,

@@ -240,7 +240,7 @@ fn a_refusal_counts_whenever_it_comes() {
         ),
         ("start id=a, denied id=a", "start 1", "", [1, 0, 0, 0, 1]),
         ("denied id=a", "", "", [0; 5]),
-        // Of a call that was refused already, it is no news.
+        // It adds nothing about a call that was already refused.
         (
             "start id=a, rejected id=a, denied id=a",
             "start 1, rejected 1, rejected becomes denied 1",
@@ -337,7 +337,7 @@ fn both_halves_must_agree() {
         (&rules, "start id=a tool=sh, done id=a tool=ls", "call-mismatch@2(1)"),
         (&rules, "start id=a args=1, done id=a args=2", "call-mismatch@2(1)"),
         (&rules, "start id=a tool=sh args=1, done id=a tool=ls args=2", "call-mismatch@2(1)"),
-        // What one half does not say is no difference.
+        // A value that only one half has is not a difference.
         (&rules, "start id=a tool=sh args=1, done id=a", ""),
         (&rules, "start id=a, done id=a tool=sh args=1", ""),
         // A difference says more than that the call was refused.

@@ -147,7 +147,7 @@ fn a_status_in_no_list_of_the_profile_says_nothing() {
     for (stream, code, cause, contradicts, meaning) in [
         (GOOD, 0, Cause::Ended, false, None),
         (GOOD, 2, Cause::Failed, true, Some("no key")),
-        // It is no success, so the run failed; the stream may say what it likes.
+        // This status is not a success, so the run failed, whatever the stream says.
         (GOOD, 7, Cause::Failed, false, None),
         (BAD, 7, Cause::Failed, false, None),
     ] {

@@ -128,7 +128,7 @@ fn text_is_told_from_events() {
         ("log: Y\nX\n", "2", ""),
         ("warn: Y\nX\n", "2", "stderr-in-stream@1"),
         ("hello Y\nX\n", "2", "invalid-json@1"),
-        // A broken event is no text, whatever is in it.
+        // A broken event is not text, whatever it contains.
         ("X\n{\"at\": warn: X\n", "1", "invalid-json@2"),
     ] {
         let (seen, shown, _) = of_stream(with_events(stream).as_bytes());

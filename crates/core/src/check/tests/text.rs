@@ -24,7 +24,7 @@ fn a_text_is_shown_once_whatever_event_is_lost() {
         ("begin no=1, bit text=a, text no=1 text=a, bit text=b, text no=2 text=b", "a|b|"),
         // The whole text of another message: the deltas were given up.
         ("begin no=1, bit text=ab, text no=2 text=xy", "ab~xy|"),
-        // A delta is lost: what is there is no copy.
+        // A delta is lost, so the remaining text is not a copy.
         ("bit text=b, text no=1 text=ab", "b|ab|"),
         ("begin no=1, bit text=a, begin no=2, bit text=b, text no=2 text=b", "a|b|"),
     ] {

@@ -144,7 +144,7 @@ fn rejected(error: &ValidationError<'_>) -> String {
         kind => {
             let value = error.instance().to_string();
             let wording = match kind {
-                // A schema is no secret.
+                // A schema is not secret.
                 ValidationErrorKind::AnyOf { .. } => format!("{} is not valid", shown(&value)),
                 _ => error.masked().to_string(),
             };

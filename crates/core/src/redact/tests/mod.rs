@@ -1,4 +1,4 @@
-//! No planted secret survives, and what is no secret does not change.
+//! No planted secret survives, and nothing else changes.
 
 use ndjson_check_secrets::looks_random;
 use ndjson_check_secrets::samples::{Dice, Sample, secrets};

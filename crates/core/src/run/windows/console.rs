@@ -36,7 +36,7 @@ impl Console {
     }
 
     pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Only now it is known that this is no keyboard.
+        // Only now it is known that this is not a keyboard.
         if !self.shows_colours {
             show_colours(self.handle.as_handle());
             self.shows_colours = true;

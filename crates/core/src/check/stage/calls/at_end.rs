@@ -82,7 +82,7 @@ impl<'p> CallTable<'p> {
         self.counts.unfinished - self.open_in_earlier_turns
     }
 
-    /// The open calls in half a sentence; nothing if there are none.
+    /// The open calls as a clause; nothing if there are none.
     pub(crate) fn open_summary(&self) -> Option<String> {
         self.open_summary_with(&[])
     }
@@ -140,9 +140,8 @@ impl<'p> CallTable<'p> {
         // No flag answers a question.
         let only_asked = self.actions.questions == total;
         Some(match &self.rules.allow_with {
-            _ if only_asked => {
-                diagnostic.note("it only asked, and nobody could answer: say more in the prompt")
-            }
+            _ if only_asked => diagnostic
+                .note("it only asked, and no user could answer: put the answers into the prompt"),
             Some(flag) => {
                 diagnostic.note(format!("{flag} allows tools, unless a hook or a rule denies them"))
             }

@@ -1,4 +1,4 @@
-//! The rows of the call table: as many as there is room for, and no good one for a bad one.
+//! The rows of the call table. When it is full, a good call makes room for a bad one.
 
 use super::{ROW_DETAIL_BYTES_MAX, ToolCall};
 use crate::limits::CALL_ROWS_MAX;

@@ -339,7 +339,7 @@ impl CallPattern {
         let last = match fits {
             Truth::Yes => is_good,
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
-            Truth::Unknown | Truth::No => return self.spoil(call, tally),
+            Truth::Unknown | Truth::No => return self.discard_earlier(call, tally),
         };
         (tally.last, tally.last_line) = (last, call.line);
         tally.last_detail = call.detail.clone();
@@ -355,15 +355,15 @@ impl CallPattern {
             }
             () => LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind))),
         };
-        self.spoil(call, tally);
+        self.discard_earlier(call, tally);
     }
 
     /// Calls before this one are not after the last call of its kind.
-    fn spoil(&self, call: &SeenCall, tally: &mut CallTally) {
+    fn discard_earlier(&self, call: &SeenCall, tally: &mut CallTally) {
         let Some(kind) = self.calls.after.filter(|_| !call.was_refused()) else { return };
         let is_other = call.acted_as(kind);
         for counted in [&mut tally.met, &mut tally.succeeded] {
-            counted.spoil(is_other);
+            counted.discard_if(is_other);
         }
         let most = is_other.negated();
         if most < tally.last {

@@ -1,4 +1,4 @@
-//! What is said of the calls that an expectation is about.
+//! Messages about the calls of an expectation.
 
 use super::calls::{CallPattern, CallTally, LastFault};
 use super::truth::{Tally, Truth};

@@ -179,7 +179,7 @@ impl StartPattern {
         tally.is_settled || tally.is_shown && is_met
     }
 
-    /// Holds for every run. What a run that failed has not shown is not asked for.
+    /// Applies to every run. A run that failed does not have to show it.
     pub(super) fn answer(&self, tally: &StartTally, context: Context) -> Option<Answered> {
         let fault = tally.fault.clone().or_else(|| self.missing(tally, 0));
         let truth = match (&fault, self.is_met(tally)) {

@@ -62,8 +62,8 @@ impl Tally {
         self.add(truth, call.line);
     }
 
-    /// Those that were counted do not belong to them, if this is so.
-    pub(super) fn spoil(&mut self, is_so: Truth) {
+    /// Discards what was counted if this is so; what may be so makes it unsure.
+    pub(super) fn discard_if(&mut self, is_so: Truth) {
         match is_so {
             Truth::No => {}
             Truth::Yes => *self = Self::default(),

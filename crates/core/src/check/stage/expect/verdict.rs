@@ -6,7 +6,6 @@ use crate::rules::diagnostic::Diagnostic;
 
 /// What matters for every expectation at the end of the stream.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact on its own")]
 pub(crate) struct Context {
     /// A run that failed need not have done anything.
     pub(crate) has_succeeded: bool,
