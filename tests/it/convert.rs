@@ -27,8 +27,8 @@ fn has_object(case: &Case) -> bool {
 }
 
 /// Goal: converting changes neither verdict nor report; a filter passes every byte.
-/// Method: each case through the filter and a quarter of the other forms: all forms are ten thousand
-/// processes. The length of its path chooses them, so another case changes nothing.
+/// Method: each case through the filter and a quarter of the other forms: all forms are ten
+/// thousand processes. The length of its path chooses them, so another case changes nothing.
 #[test]
 fn converting_changes_no_verdict_and_passes_every_byte() {
     for case in cases() {
