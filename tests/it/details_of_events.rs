@@ -267,6 +267,14 @@ fn changes_say_what_happened_to_the_file() {
     assert_eq!((&acp[1]["new"], &acp[1]["kind"]), (&json!("water daily\n"), &json!("added")));
     let opencode = changes("opencode/");
     assert!(opencode.iter().any(|change| change["added"] == 1 && change["old"] == "width 81\n"));
+    // The text of a new or a deleted file is in the member of the diff, and is not a diff.
+    let codex = changes("codex-app-server/");
+    let codex = |kind: &str| codex.iter().find(|change| change["kind"] == kind).unwrap();
+    let figures = |change: &Value| (change["added"].clone(), change["removed"].clone());
+    let (added, deleted) = (codex("added"), codex("deleted"));
+    assert_eq!((&added["new"], figures(added)), (&json!("open\n"), (json!(1), json!(0))));
+    assert_eq!((&deleted["old"], figures(deleted)), (&json!("shut\n"), (json!(0), json!(1))));
+    assert!(added["diff"].is_null() && deleted["diff"].is_null());
     assert!(changes("openhands/").iter().any(|change| change["kind"] == "added"));
 }
 

@@ -42,12 +42,29 @@ pub struct FileChange {
     /// The text that replaces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
-    /// Lines that were added, if the agent says it, or a diff or the text of a new file shows it.
+    /// Lines that were added, if the agent says it, or a diff or the text of a new or deleted file
+    /// shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<u64>,
     /// Lines that were removed, in the same way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
+}
+
+impl FileChange {
+    /// A unified diff of one file without the lines that name the file. A diff may have neither
+    /// these lines nor the head of a hunk.
+    pub fn hunks(diff: &str) -> &str {
+        if !["--- ", "diff ", "Index:"].iter().any(|name| diff.starts_with(name)) {
+            return diff;
+        }
+        let behind_names = || {
+            let new = diff.find("\n+++ ")? + 1;
+            Some(new + diff[new..].find('\n')? + 1)
+        };
+        let start = diff.find("\n@@").map(|end| end + 1).or_else(behind_names);
+        &diff[start.unwrap_or(diff.len())..]
+    }
 }
 
 /// Where the completion of a call says what it changed.
@@ -76,6 +93,8 @@ struct ChangeKindRule {
     kind: ChangeKind,
     #[serde(default)]
     when: Conditions,
+    /// Where the text of a file is that is new or deleted; there is no diff then.
+    whole: Option<FirstOf>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -106,16 +125,29 @@ impl ChangeRule {
         let text = |paths: &Option<FirstOf>| paths.as_ref()?.text(at);
         let number = |paths: &Option<FirstOf>| paths.as_ref()?.find(at)?.to_value().as_u64();
         let path = self.path.text(at)?;
-        let diff = self.diff.as_ref().and_then(|diff| diff.text(at));
-        let kind = self.kind.iter().find(|rule| rule.when.hold(at)).map(|rule| rule.kind);
-        let new = text(&self.new);
-        let whole = new.as_deref().filter(|_| kind == Some(ChangeKind::Added));
-        let whole = whole.map(|text| (text.lines().count() as u64, 0));
-        let counted = diff.as_deref().map(counts).or(whole);
+        let kind_rule = self.kind.iter().find(|rule| rule.when.hold(at));
+        let kind = kind_rule.map(|rule| rule.kind);
+        let whole = kind_rule.and_then(|rule| text(&rule.whole));
+        let (diff, old, new) = match (whole, kind) {
+            (Some(text), Some(ChangeKind::Deleted)) => (None, Some(text), None),
+            (Some(text), _) => (None, None, Some(text)),
+            (None, _) => (
+                self.diff.as_ref().and_then(|diff| diff.text(at)),
+                text(&self.old),
+                text(&self.new),
+            ),
+        };
+        let lines = |text: &String| text.lines().count() as u64;
+        let whole_lines = match kind {
+            Some(ChangeKind::Added) => new.as_ref().map(|text| (lines(text), 0)),
+            Some(ChangeKind::Deleted) => old.as_ref().map(|text| (0, lines(text))),
+            _ => None,
+        };
+        let counted = diff.as_deref().and_then(counts).or(whole_lines);
         Some(FileChange {
             kind,
             from: text(&self.from).filter(|from| *from != path),
-            old: text(&self.old),
+            old,
             new,
             added: number(&self.added).or(counted.map(|(added, _)| added)),
             removed: number(&self.removed).or(counted.map(|(_, removed)| removed)),
@@ -141,9 +173,30 @@ impl DiffAt {
     }
 }
 
-/// The lines that a diff adds and removes; those before its hunks name the files.
-fn counts(diff: &str) -> (u64, u64) {
-    let hunks = || diff.lines().skip_while(|line| !line.starts_with("@@"));
-    let count = |sign: char| hunks().filter(|line| line.starts_with(sign)).count() as u64;
-    (count('+'), count('-'))
+/// The lines that a diff adds and removes; none if the text is not a diff.
+fn counts(diff: &str) -> Option<(u64, u64)> {
+    let hunks = FileChange::hunks(diff);
+    let begins = |sign: &'static str| hunks.lines().filter(move |line| line.starts_with(sign));
+    let [added, removed, heads] = ["+", "-", "@@"].map(|sign| begins(sign).count() as u64);
+    (added + removed + heads > 0).then_some((added, removed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changed_lines_are_counted() {
+        for (diff, hunks, expected) in [
+            ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n", "@@ -1 +1 @@\n-a\n", Some((0, 1))),
+            ("@@ -1 +1 @@\n-a\n+b", "@@ -1 +1 @@\n-a\n+b", Some((1, 1))),
+            ("Index: x\n===\n--- x\n+++ x\n", "", None),
+            ("diff --git a/x b/x\nrename from x\n", "", None),
+            ("--- a/x\n+++ b/x\n-a\n", "-a\n", Some((0, 1))),
+            ("- \n+ a\n@@ b", "- \n+ a\n@@ b", Some((1, 1))),
+            ("open\n", "open\n", None),
+        ] {
+            assert_eq!((FileChange::hunks(diff), counts(diff)), (hunks, expected), "{diff}");
+        }
+    }
 }

@@ -92,11 +92,8 @@ fn changed_lines(changes: &[FileChange]) -> Vec<(LineStyle, String)> {
     lines
 }
 
-/// Of a unified diff. The lines before its hunks name the files.
 fn of_diff(diff: &str, lines: &mut Vec<(LineStyle, String)>) {
-    let has_hunks = diff.lines().any(|line| line.starts_with("@@"));
-    let hunks = diff.lines().skip_while(|line| has_hunks && !line.starts_with("@@"));
-    lines.extend(hunks.filter_map(|line| {
+    lines.extend(FileChange::hunks(diff).lines().filter_map(|line| {
         let style = match line.as_bytes().first() {
             Some(b'+') => LineStyle::Added,
             Some(b'-') => LineStyle::Removed,

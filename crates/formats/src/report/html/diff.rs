@@ -42,7 +42,7 @@ impl PageChange {
     pub(super) fn new(change: &FileChange) -> Self {
         let path = |path: &str| clipped(path, PATH_BYTES_MAX).into_owned();
         let text = match (&change.diff, &change.old, &change.new) {
-            (Some(diff), ..) => hunks(diff).to_owned(),
+            (Some(diff), ..) => FileChange::hunks(diff).to_owned(),
             (None, None, None) => String::new(),
             (None, old, new) => {
                 diff(old.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default())
@@ -81,7 +81,7 @@ impl PageChange {
 
     pub(super) fn is_said_by(&self, text: &Excerpt) -> bool {
         let shown = self.lines.head().trim_end();
-        !shown.is_empty() && hunks(text.head()).starts_with(shown)
+        !shown.is_empty() && FileChange::hunks(text.head()).starts_with(shown)
     }
 
     pub(super) fn markup(&self) -> Markup {
@@ -108,13 +108,6 @@ pub(super) fn counts(added: Option<u64>, removed: Option<u64>) -> Markup {
         @if let Some(added) = added.filter(|it| *it > 0) { span.added { "+" (added) } " " }
         @if let Some(removed) = removed.filter(|it| *it > 0) { span.removed { "−" (removed) } }
     }
-}
-
-/// A unified diff of one file, without the lines that name the file.
-fn hunks(diff: &str) -> &str {
-    let start = if diff.starts_with("@@") { Some(0) } else { diff.find("\n@@").map(|at| at + 1) };
-    let named = diff.starts_with("--- ") || diff.starts_with("diff ") || diff.starts_with("Index:");
-    &diff[start.filter(|at| *at == 0 || named).unwrap_or(0)..]
 }
 
 /// The lines that differ, the old ones first, with some lines around.
@@ -303,12 +296,5 @@ mod tests {
         );
         assert_eq!(shown("-abc\n+xyz <b>"), "<del>-abc\n</del><ins>+xyz &lt;b&gt;</ins>");
         assert_eq!(shown("-é\n-x\n+é"), "<del>-é\n</del><del>-x\n</del><ins>+é</ins>");
-    }
-
-    #[test]
-    fn only_hunks_remain() {
-        assert_eq!(hunks("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n"), "@@ -1 +1 @@\n-a\n");
-        assert_eq!(hunks("@@ -1 +1 @@\n-a"), "@@ -1 +1 @@\n-a");
-        assert_eq!(hunks("+a\n@@ x"), "+a\n@@ x");
     }
 }
