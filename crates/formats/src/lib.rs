@@ -1,6 +1,7 @@
 //! Reports and conversions of the streams that `ndjson-check-core` reads. Each is an
 //! [`Output`] that uses the public interface of the core alone.
 
+mod ansi;
 pub mod baseline;
 pub mod compare;
 mod convert;

@@ -173,6 +173,20 @@ impl Escaper {
     }
 }
 
+/// `text` without the sequences of a terminal that begin with `ESC [`.
+pub fn without_colours(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default();
+    if first.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let rest = parts.map(|part| {
+        let end = part.find(|it: char| ('@'..='~').contains(&it));
+        end.map_or("", |end| &part[end + 1..])
+    });
+    Cow::Owned(std::iter::once(first).chain(rest).collect())
+}
+
 /// At most `max` bytes of `text`, cut between two characters and marked with `…`.
 pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     if text.len() <= max {
@@ -253,6 +267,12 @@ mod tests {
             escape_json_lines(&mut out, 0);
             assert_eq!(out, format!("{before}\\udb40\\udc41é\n\\u2028\n"));
         }
+    }
+
+    #[test]
+    fn a_text_without_colours_has_all_its_words() {
+        assert!(matches!(without_colours("plain"), Cow::Borrowed("plain")));
+        assert_eq!(without_colours("a\x1b[1;31mé\x1b[0m\x1b[Kb\x1b[31"), "aéb");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Lines that break between words, at the width of a terminal.
 
+use ndjson_check_core::escape::without_colours;
+
 /// Adds a text as one line, and breaks it between words where it is longer than `width`. What
 /// follows a break is indented by so many columns. Escape sequences for colour have no width.
 pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut String) {
@@ -12,7 +14,7 @@ pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut S
     out.push_str(&text[..begin]);
     let mut column = begin;
     for (number, word) in text[begin..].split(' ').enumerate() {
-        let length = columns(word);
+        let length = without_colours(word).chars().count();
         if number > 0 && column + 1 + length > width && column > indent {
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', indent));
@@ -25,18 +27,6 @@ pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut S
         column += length;
     }
     out.push('\n');
-}
-
-/// The columns of a word without its escape sequences.
-fn columns(word: &str) -> usize {
-    let mut in_sequence = false;
-    let is_shown = |character: &char| {
-        in_sequence |= *character == '\x1b';
-        let is_part = in_sequence;
-        in_sequence &= *character != 'm';
-        !is_part
-    };
-    word.chars().filter(is_shown).count()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Lines of logs, and of terminals.
 
+use crate::rules::escape::without_colours;
 use crate::stream::{Ending, Line, parse_line};
 
 /// Longest text in front of each event, in bytes.
@@ -51,23 +52,10 @@ pub(super) fn has_colours(bytes: &[u8]) -> bool {
     if !bytes.starts_with(b"\x1b[") {
         return false;
     }
-    let plain = without_colours(bytes);
-    let plain = plain.trim_ascii();
+    let Ok(text) = str::from_utf8(bytes) else { return false };
+    let plain = without_colours(text);
+    let plain = plain.trim_ascii().as_bytes();
     plain.starts_with(b"{") && parse_line(&Line::new(0, plain, Ending::Lf)).is_ok()
-}
-
-/// Without the sequences that begin with `ESC [` and end with a letter.
-fn without_colours(bytes: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some(start) = memchr::memmem::find(rest, b"\x1b[") {
-        plain.extend(&rest[..start]);
-        let sequence = &rest[start + 2..];
-        let end = sequence.iter().position(u8::is_ascii_alphabetic);
-        rest = end.map_or(&[], |end| &sequence[end + 1..]);
-    }
-    plain.extend(rest);
-    plain
 }
 
 #[cfg(test)]

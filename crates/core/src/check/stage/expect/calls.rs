@@ -14,6 +14,7 @@ use crate::check::shell;
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallKind, ChangeKind, FileChange};
+use crate::rules::escape::without_colours;
 
 #[derive(Debug)]
 pub(super) struct CallPattern {
@@ -100,19 +101,6 @@ fn is_in_background(arguments: Option<&Value>) -> bool {
 fn plain_text(text: &str) -> Cow<'_, str> {
     let text = without_colours(text);
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
-}
-
-fn without_colours(text: &str) -> Cow<'_, str> {
-    let mut parts = text.split("\x1b[");
-    let first = parts.next().unwrap_or_default();
-    if first.len() == text.len() {
-        return Cow::Borrowed(text);
-    }
-    let rest = parts.map(|part| {
-        let end = part.find(|it: char| ('@'..='~').contains(&it));
-        end.map_or("", |end| &part[end + 1..])
-    });
-    Cow::Owned(std::iter::once(first).chain(rest).collect())
 }
 
 /// Whether what is looked for is in one of these arguments, or in the words of a list of them.
