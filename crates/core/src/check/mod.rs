@@ -191,7 +191,7 @@ enum State<'c> {
 
 impl fmt::Debug for StreamCheck<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Stream").field("name", &self.name).finish_non_exhaustive()
+        out.debug_struct("StreamCheck").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

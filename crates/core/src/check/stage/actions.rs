@@ -234,8 +234,7 @@ impl<'p> ActionTable<'p> {
         }
         self.questions += u64::from(action.kind == CallKind::Question);
         // A call that failed may have done a part of its work.
-        let was_refused = matches!(outcome, CallOutcome::Rejected | CallOutcome::Denied);
-        self.may_have_written |= !was_refused && !action.kind.only_reads();
+        self.may_have_written |= !outcome.is_refusal() && !action.kind.only_reads();
         if outcome == CallOutcome::Succeeded {
             for file in &action.files {
                 if self.known_files.contains(file) {

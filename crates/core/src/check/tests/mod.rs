@@ -106,3 +106,9 @@ pub(super) fn shown(found: &[Diagnostic]) -> String {
     };
     found.iter().map(one).collect::<Vec<_>>().join(" ")
 }
+
+#[test]
+fn a_check_is_shown_by_the_name_of_its_type() {
+    let mut checker = crate::check::Checker::builder().build().unwrap();
+    assert_eq!(format!("{:?}", checker.stream("a")), "StreamCheck { name: \"a\", .. }");
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::call_name::named;
-use super::{CALLS_NAMED_MAX, CallCounts, CallTable, OpenCall, ROW_DETAIL_BYTES_MAX, ToolCall};
+use super::{CALLS_NAMED_MAX, CallCounts, CallTable, OpenCall, ToolCall};
 use crate::check::end_of_run::duration;
 use crate::check::{Bound, CallChange, CallUpdate, Note};
 use crate::facts::BoundedId;
@@ -11,7 +11,6 @@ use crate::limits::CALL_ROWS_MAX;
 use crate::profile::OpenAtEnd;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::rules::escape::{clipped, shown};
 
 /// One or two calls of a good run may fail: a file is not there, or a search finds nothing.
 const FAILED_CALLS_MIN: u64 = 3;
@@ -91,11 +90,8 @@ impl<'p> CallTable<'p> {
     pub(crate) fn open_summary_with(&self, ages: &[(u64, Duration)]) -> Option<String> {
         let open = self.open_calls();
         let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
-            let tool = open.tool.as_deref().unwrap_or(open.id.as_str());
-            // A call without a rule is shown as its tool.
-            let detail = Some(open.action.detail()).filter(|it| !it.is_empty() && *it != tool);
-            let detail = detail.map(|it| format!(" {}", shown(&clipped(it, ROW_DETAIL_BYTES_MAX))));
-            let (tool, detail) = (shown(tool), detail.unwrap_or_default());
+            let (tool, detail) = open.shown();
+            let detail = detail.map(|it| format!(" {it}")).unwrap_or_default();
             let line = open.start.line;
             let age = ages.iter().find(|(of, age)| *of == line && age.as_secs() > 0);
             let age = age.map(|(_, age)| Duration::from_secs(age.as_secs()));
@@ -114,16 +110,10 @@ impl<'p> CallTable<'p> {
     /// The open call that started in this line, as a message names it.
     pub(crate) fn named_at(&self, line: u64) -> String {
         let open = self.open.values().find(|open| open.start.line == line);
-        let tool = open.map(|open| open.tool.as_deref().unwrap_or(open.id.as_str()));
-        let detail = open.map(|open| open.action.detail());
-        let detail = detail.filter(|it| !it.is_empty() && Some(*it) != tool);
-        match (tool, detail) {
-            (Some(tool), Some(detail)) => {
-                let detail = clipped(detail, ROW_DETAIL_BYTES_MAX);
-                format!("the {} call {} since line {line}", shown(tool), shown(&detail))
-            }
-            (Some(tool), None) => format!("the {} call since line {line}", shown(tool)),
-            (None, _) => format!("the call since line {line}"),
+        match open.map(OpenCall::shown) {
+            Some((tool, Some(detail))) => format!("the {tool} call {detail} since line {line}"),
+            Some((tool, None)) => format!("the {tool} call since line {line}"),
+            None => format!("the call since line {line}"),
         }
     }
 

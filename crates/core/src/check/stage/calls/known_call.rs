@@ -1,10 +1,11 @@
 //! What is remembered of a call.
 
-use super::KeptValue;
+use super::{KeptValue, ROW_DETAIL_BYTES_MAX};
 use crate::check::stage::actions::OpenAction;
 use crate::check::updates::CallStart;
 use crate::facts::BoundedId;
 use crate::profile::CallOutcome;
+use crate::rules::escape::{clipped, shown};
 
 #[derive(Debug)]
 pub(super) struct OpenCall {
@@ -24,6 +25,16 @@ pub(super) struct OpenCall {
     pub(super) same: Option<u64>,
     /// How it was refused, whatever its completion says.
     pub(super) refusal: Option<CallOutcome>,
+}
+
+impl OpenCall {
+    /// Its tool or its id, and its detail if that says more, as messages show them.
+    pub(super) fn shown(&self) -> (String, Option<String>) {
+        let tool = self.tool.as_deref().unwrap_or(self.id.as_str());
+        // The detail of a call without a rule is its tool.
+        let detail = Some(self.action.detail()).filter(|it| !it.is_empty() && *it != tool);
+        (shown(tool), detail.map(|it| shown(&clipped(it, ROW_DETAIL_BYTES_MAX))))
+    }
 }
 
 #[derive(Debug, Clone, Copy)]

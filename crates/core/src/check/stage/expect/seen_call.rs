@@ -229,7 +229,7 @@ impl SeenCall {
 
     /// Whether it was not carried out at all.
     pub(super) fn was_refused(&self) -> bool {
-        matches!(self.outcome, Some(CallOutcome::Rejected | CallOutcome::Denied))
+        self.outcome.is_some_and(CallOutcome::is_refusal)
     }
 
     pub(super) fn succeeded(&self) -> Truth {
