@@ -137,18 +137,7 @@ fn check_batch(
 }
 
 fn batch(subject: &Subject, random: &mut Random) -> (Batch, Mutations) {
-    let targets = [
-        Form::Text,
-        Form::Transcript,
-        Form::Answer,
-        Form::Json,
-        Form::ValidEvents,
-        Form::Events,
-        Form::ChromeTrace,
-        Form::OtlpJson,
-        Form::Atif,
-    ];
-    let to = random.chance(40).then(|| (random.pick(&targets), random.chance(50)));
+    let to = random.chance(40).then(|| (random.pick(&Form::ALL), random.chance(50)));
     let read_bytes = random.pick(&[0, 0, 0, 61, 4_096, 65_536]);
     let feed_bytes = random.pick(&[1, 7, 4_096]);
     let mut mutator = Mutator::new(&subject.corpus, random.next());

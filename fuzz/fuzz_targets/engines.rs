@@ -25,17 +25,8 @@ fuzz_target!(|data: &[u8]| {
     // The last choice is to detect the agent.
     let at = usize::from(*profile) % (names.len() + 1);
     let is_array = form & 0x40 != 0;
-    let forms = [
-        Form::Text,
-        Form::Transcript,
-        Form::Answer,
-        Form::ValidEvents,
-        Form::Events,
-        Form::ChromeTrace,
-        Form::OtlpJson,
-        Form::Atif,
-    ];
-    let to = forms.get(usize::from(*form & 0x0f)).map(|to| (*to, form & 0x20 != 0));
+    let mut forms = Form::ALL.into_iter().filter(|form| *form != Form::Json);
+    let to = forms.nth(usize::from(*form & 0x0f)).map(|to| (to, form & 0x20 != 0));
     let batch = Batch {
         streams: vec![stream.to_vec(), stream.to_vec()],
         to,

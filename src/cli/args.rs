@@ -22,11 +22,12 @@ use ndjson_check_config::{Cost, Count, rule};
 use ndjson_check_core::LINE_BYTES_MAX;
 use ndjson_check_core::Rule;
 use ndjson_check_core::internals::REPEATED_CALLS;
+use ndjson_check_formats::Form;
 
 use duration::{duration, duration_or_none};
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
-use values::{CallTimeout, count, exit_status, jobs, repeats, reports_apart};
+use values::{CallTimeout, count, exit_status, forms, jobs, repeats, reports_apart};
 
 pub(crate) use completions::{completions, manual_page};
 pub(crate) use help::{one_line, painted, usage};
@@ -39,7 +40,7 @@ pub(crate) use subcommand::{
     CompareFormat, DiffArgs, DriftArgs, ProfileDraft, SchemaOf, Subcommand,
 };
 pub(crate) use values::{
-    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size, Target,
+    Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size,
 };
 
 /// The value of `--exit-grace` without the flag.
@@ -194,9 +195,9 @@ pub(crate) struct Cli {
     pub(crate) max_failed_calls: Option<Count<0>>,
 
     /// Write the stream to stdout in this form, see below; the report goes to stderr
-    #[arg(long, value_enum, value_name = "FORM", help_heading = "Convert")]
+    #[arg(long, value_parser = forms(), value_name = "FORM", help_heading = "Convert")]
     #[arg(hide_possible_values = true)]
-    pub(crate) to: Option<Target>,
+    pub(crate) to: Option<Form>,
 
     /// With `--to stream-json`: write only the valid events
     #[arg(long, help_heading = "Convert")]

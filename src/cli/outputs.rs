@@ -14,7 +14,7 @@ use ndjson_check_formats::baseline::Baseline;
 use ndjson_check_formats::report::RunTotals;
 use ndjson_check_formats::{Converter, Form, Written};
 
-use super::args::{Cli, Color, Target};
+use super::args::{Cli, Color};
 use super::attempts::Attempt;
 use super::error::CliError;
 use super::progress::Progress;
@@ -67,15 +67,15 @@ impl Outputs {
         if cli.raw && io::stdout().is_terminal() {
             return Err(CliError::usage("--raw would send control characters to a terminal"));
         }
-        if cli.only_valid && cli.to != Some(Target::StreamJson) {
+        if cli.only_valid && cli.to != Some(Form::ValidEvents) {
             return Err(CliError::usage("--only-valid requires --to stream-json"));
         }
-        let is_log = matches!(cli.to, Some(Target::Text | Target::Transcript));
+        let is_log = matches!(cli.to, Some(Form::Text | Form::Transcript));
         if cli.log.are_given() && !is_log {
             let message = "--results and --thinking require --to text or --to transcript";
             return Err(CliError::usage(message));
         }
-        if cli.to == Some(Target::StreamJson) && io::stdout().is_terminal() {
+        if cli.to == Some(Form::ValidEvents) && io::stdout().is_terminal() {
             let message = "--to stream-json would send control characters to a terminal";
             return Err(CliError::usage(message));
         }
@@ -87,7 +87,7 @@ impl Outputs {
         let files = reports::named_files(cli, &progress)?;
         let mut copies = Vec::new();
         let conversion = match cli.to {
-            Some(Target::StreamJson) if !cli.only_valid => {
+            Some(Form::ValidEvents) if !cli.only_valid => {
                 let lines = StreamLines::new(cli.input_format.is_array());
                 let copy = TeeTarget::new(STDOUT, unless_file(stdout()?));
                 copies.push(copy.with_lines(lines));
@@ -343,18 +343,7 @@ pub(super) fn copied(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(copy, io::Error::from_raw_os_error)
 }
 
-fn conversion(target: Target, cli: &Cli, progress: &Progress) -> Result<Conversion, CliError> {
-    let to = match target {
-        Target::Text => Form::Text,
-        Target::Transcript => Form::Transcript,
-        Target::Answer => Form::Answer,
-        Target::Json => Form::Json,
-        Target::StreamJson => Form::ValidEvents,
-        Target::Events => Form::Events,
-        Target::ChromeTrace => Form::ChromeTrace,
-        Target::OtlpJson => Form::OtlpJson,
-        Target::Atif => Form::Atif,
-    };
+fn conversion(to: Form, cli: &Cli, progress: &Progress) -> Result<Conversion, CliError> {
     let on_terminal = io::stdout().is_terminal();
     let stdout: Box<dyn Write + Send> = match stdout()? {
         stdout if on_terminal => Box::new(progress.hidden_by(stdout)),

@@ -13,18 +13,6 @@ use crate::mutation::{Corpus, Mutator, Random, damage};
 use crate::streams::{Case, cases, files, root, run_on, shared};
 use crate::support::builder;
 
-const TARGETS: [Form; 9] = [
-    Form::Text,
-    Form::Transcript,
-    Form::Answer,
-    Form::Json,
-    Form::ValidEvents,
-    Form::Events,
-    Form::ChromeTrace,
-    Form::OtlpJson,
-    Form::Atif,
-];
-
 /// The summaries, where the engines agree; the smallest streams that show a difference, where not.
 fn agree(engines: &Engines, batch: &Batch, name: &str) -> Vec<StreamSummary> {
     engines.compare(batch).unwrap_or_else(|difference| panic!("{name}: {difference}"))
@@ -35,7 +23,7 @@ const CHUNKS: [usize; 3] = [4_096, 1, 0];
 
 /// The same streams in every conversion and in none, in chunks of several sizes.
 fn agree_in_every_way(engines: &Engines, streams: &[Vec<u8>], name: &str) {
-    agree_in_forms(engines, streams, name, &TARGETS);
+    agree_in_forms(engines, streams, name, &Form::ALL);
 }
 
 /// The same in these conversions only, and in none.
@@ -113,7 +101,7 @@ fn engines_agree_on_streams_in_a_row() {
         paths.extend(recordings);
     }
     let streams = streams(&paths);
-    for (subject, forms) in subjects().iter().zip(TARGETS.chunks(1).cycle()) {
+    for (subject, forms) in subjects().iter().zip(Form::ALL.chunks(1).cycle()) {
         agree_in_forms(&subject.engines, &streams, &subject.name, forms);
     }
 }

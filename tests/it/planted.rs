@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ndjson_check::{Checker, Event, EventKind, Observer, ProducerExit, Redactor, StreamStart};
+use ndjson_check::{
+    Checker, Event, EventKind, Form, Observer, ProducerExit, Redactor, StreamStart,
+};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, files, program, root};
@@ -271,9 +273,7 @@ fn no_output_of_the_program_has_a_planted_secret() {
     for report in ["human", "json", "junit", "sarif", "markdown", "github"] {
         commands.push(vec![format!("--report={report}"), stream.clone()]);
     }
-    for form in
-        "text transcript answer json stream-json events chrome-trace otlp-json atif".split(' ')
-    {
+    for form in Form::ALL.map(Form::name) {
         commands.push(vec![format!("--to={form}"), stream.clone()]);
     }
     commands.push(vec![file("html"), file("json"), format!("--tee={}", at("tee")), stream.clone()]);

@@ -24,24 +24,16 @@ pub const PAGE: &str = "html-report";
 
 /// The output of this name: a form of `--to`, or a report such as `human-report`.
 pub fn output(name: &str, style: FormStyle) -> Option<Box<dyn Output>> {
-    let form = match name {
-        "text" => Form::Text,
-        "transcript" => Form::Transcript,
-        "answer" => Form::Answer,
-        "json" => Form::Json,
-        "stream-json" => Form::ValidEvents,
-        "events" => Form::Events,
-        "chrome-trace" => Form::ChromeTrace,
-        "otlp-json" => Form::OtlpJson,
-        "atif" => Form::Atif,
-        "human-report" => return Some(Box::new(HumanReport::default())),
-        "json-report" => return Some(Box::new(JsonReport::default())),
-        "markdown-report" => return Some(Box::new(Markdown::comment())),
-        PAGE => return Some(Box::new(Html::new(no_folder()))),
-        _ => return None,
-    };
-    let converter = Converter::new(form, style.is_raw);
-    Some(Box::new(converter.results(style.results).thinking(style.thinking)))
+    Some(match name {
+        "human-report" => Box::new(HumanReport::default()),
+        "json-report" => Box::new(JsonReport::default()),
+        "markdown-report" => Box::new(Markdown::comment()),
+        PAGE => Box::new(Html::new(no_folder())),
+        _ => {
+            let converter = Converter::new(Form::named(name)?, style.is_raw);
+            Box::new(converter.results(style.results).thinking(style.thinking))
+        }
+    })
 }
 
 /// There is one stream, and so no folder.

@@ -8,8 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ndjson_check_core::internals::similar;
 use ndjson_check_core::{CallKind, EndReason};
+use ndjson_check_formats::Form;
 
 use super::duration::duration;
 use crate::cli::stdio::names_stdout;
@@ -25,7 +27,7 @@ pub(crate) struct ReportTo {
     pub(crate) file: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum ReportFormat {
     Human,
     Json,
@@ -45,17 +47,8 @@ impl ReportTo {
 
     /// The name of the file, and a line about it.
     pub(crate) fn described(&self) -> Option<(String, String)> {
-        let format = match self.format {
-            ReportFormat::Human => "human",
-            ReportFormat::Json => "json",
-            ReportFormat::Github => "github",
-            ReportFormat::Markdown => "markdown",
-            ReportFormat::Junit => "junit",
-            ReportFormat::Sarif => "sarif",
-            ReportFormat::Html => "html",
-        };
         let file = self.file.as_ref()?.display().to_string();
-        let line = format!("{format} report: {file}");
+        let line = format!("{} report: {file}", self.format.to_possible_value()?.get_name());
         Some((file, line))
     }
 }
@@ -97,16 +90,7 @@ pub(super) fn reports_apart(arguments: &[OsString]) -> Vec<OsString> {
 impl ReportFormat {
     /// The format of `FORMAT` or `FORMAT=FILE`.
     fn of(text: &str) -> Option<Self> {
-        Some(match text.split('=').next()? {
-            "human" => Self::Human,
-            "json" => Self::Json,
-            "github" => Self::Github,
-            "markdown" => Self::Markdown,
-            "junit" => Self::Junit,
-            "sarif" => Self::Sarif,
-            "html" => Self::Html,
-            _ => return None,
-        })
+        Self::from_str(text.split('=').next()?, false).ok()
     }
 }
 
@@ -120,24 +104,14 @@ impl FromStr for ReportTo {
             Some((_, file)) if names_stdout(Path::new(file)) => None,
             Some((_, file)) => Some(PathBuf::from(file)),
         };
-        let formats = "the formats are human, json, github, markdown, junit, sarif and html";
-        let format = ReportFormat::of(text).ok_or(formats)?;
+        let format = ReportFormat::of(text).ok_or_else(|| {
+            let formats = ReportFormat::value_variants().iter();
+            let formats = formats.filter_map(ReportFormat::to_possible_value);
+            let names: Vec<String> = formats.map(|it| it.get_name().to_owned()).collect();
+            format!("the formats are {}", names.join(", "))
+        })?;
         Ok(Self { format, file })
     }
-}
-
-/// What a stream is converted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Target {
-    Text,
-    Transcript,
-    Answer,
-    Json,
-    StreamJson,
-    Events,
-    ChromeTrace,
-    OtlpJson,
-    Atif,
 }
 
 /// A number of bytes.
@@ -174,6 +148,12 @@ pub(super) fn exit_status(text: &str) -> Result<u8, String> {
 
 pub(super) fn retries(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| "must be a whole number above 0".to_owned())
+}
+
+/// The forms that `--to` knows.
+pub(super) fn forms() -> impl TypedValueParser<Value = Form> {
+    let names = PossibleValuesParser::new(Form::ALL.map(Form::name));
+    names.try_map(|name| Form::named(&name).ok_or("there is no such form"))
 }
 
 /// A reason after which a run may be tried again.

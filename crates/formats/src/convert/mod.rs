@@ -57,6 +57,41 @@ pub enum Form {
     Atif,
 }
 
+impl Form {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Text,
+        Self::Transcript,
+        Self::Answer,
+        Self::Json,
+        Self::ValidEvents,
+        Self::Events,
+        Self::ChromeTrace,
+        Self::OtlpJson,
+        Self::Atif,
+    ];
+
+    /// Its name in the option `--to`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Transcript => "transcript",
+            Self::Answer => "answer",
+            Self::Json => "json",
+            Self::ValidEvents => "stream-json",
+            Self::Events => "events",
+            Self::ChromeTrace => "chrome-trace",
+            Self::OtlpJson => "otlp-json",
+            Self::Atif => "atif",
+        }
+    }
+
+    /// The form of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.name() == name)
+    }
+}
+
 /// Writes streams in another form, one after the other.
 pub struct Converter {
     to: Form,
