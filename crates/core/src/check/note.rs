@@ -152,6 +152,8 @@ pub enum FailureSource {
     Error,
     /// The terminal event.
     TerminalEvent,
+    /// The terminal event, in the middle of something that the agent had begun.
+    Unfinished,
     /// The last event, with which no good run of this agent ends.
     LastEvent,
 }
@@ -334,6 +336,9 @@ fn failure_reported(out: &mut fmt::Formatter<'_>, line: u64, sign: FailureSource
         FailureSource::Error => write!(out, "an error in line {line} says that the run failed"),
         FailureSource::TerminalEvent => {
             write!(out, "the terminal event in line {line} says that the run failed")
+        }
+        FailureSource::Unfinished => {
+            write!(out, "the run ended at line {line}, in the middle of a turn")
         }
         FailureSource::LastEvent => {
             write!(

@@ -238,12 +238,19 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 
 /// What shows that the run failed, where nothing says why.
 fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
+    let lie = found.error(Rule::SuccessAfterFatalError).and_then(|it| it.line);
     let noted = summary.notes.iter().find_map(|note| match note {
+        Note::FailureReported { line, .. } if lie == Some(*line) => {
+            Some(format!(", although line {line} reports success"))
+        }
         Note::FailureReported { line, sign } => Some(match sign {
             FailureSource::LastEvent => {
                 format!(": the stream ends at line {line}, before an answer")
             }
             FailureSource::Error => format!(": see the error in line {line}"),
+            FailureSource::Unfinished => {
+                format!(": the run ended at line {line}, in the middle of a turn")
+            }
             _ => format!(": line {line} says so, but gives no known reason"),
         }),
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),

@@ -38,6 +38,8 @@ struct TerminalEvent {
     outcome: RunOutcome,
     /// Whether it only is the end because nothing followed.
     is_provisional: bool,
+    /// Whether the run failed because the event comes in the middle of a turn.
+    is_unfinished: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +169,9 @@ impl TerminalCheck {
         let outcome = self.outcome(end, facts);
         let Facts { line, offset, .. } = *facts;
         let is_provisional = end.is_provisional;
-        let event = TerminalEvent { line, offset, outcome, is_provisional };
+        let is_open = end.outcome.is_none() && self.progress == Some(RunProgress::Unfinished);
+        let is_unfinished = is_open && !self.has_failed;
+        let event = TerminalEvent { line, offset, outcome, is_provisional, is_unfinished };
         if is_provisional {
             self.provisional = Some(event);
         } else {
@@ -182,6 +186,8 @@ impl TerminalCheck {
             RunOutcome::Failure => {
                 let message = if end.is_provisional {
                     "the stream ends with this event, and no good run of this agent ends so early"
+                } else if end.is_unfinished {
+                    "the run ended in the middle of a turn"
                 } else {
                     "the terminal event says that the run failed"
                 };
@@ -250,7 +256,7 @@ impl TerminalCheck {
     fn success_after_fatal_error(&self, end: u64) -> Option<Diagnostic> {
         let line = self.fatal_error?;
         let message = if line == end {
-            "the event reports success and a fatal error"
+            "the event reports success, but also shows that the run failed"
         } else {
             "the stream reports success although a fatal error came before"
         };
@@ -272,8 +278,10 @@ impl TerminalCheck {
     /// The line that says that the run failed, and what it is.
     pub(crate) fn failure(&self) -> Option<(u64, FailureSource)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
-        let source = |end: TerminalEvent| {
-            if end.is_provisional { FailureSource::LastEvent } else { FailureSource::TerminalEvent }
+        let source = |end: TerminalEvent| match end {
+            _ if end.is_provisional => FailureSource::LastEvent,
+            _ if end.is_unfinished => FailureSource::Unfinished,
+            _ => FailureSource::TerminalEvent,
         };
         let of_end = end.map(|end| (end.line, source(end)));
         self.fatal_error.map(|line| (line, FailureSource::Error)).or(of_end)

@@ -196,6 +196,9 @@ fn one_line_says_that_the_run_failed() {
         ("x, good", None),
         ("x, bad", Some((2, FailureSource::TerminalEvent))),
         ("x, quit", Some((2, FailureSource::LastEvent))),
+        ("more, over", Some((2, FailureSource::Unfinished))),
+        ("badly, over", Some((2, FailureSource::TerminalEvent))),
+        ("more, well, over", None),
         ("x, good, late-bad", Some((3, FailureSource::TerminalEvent))),
         // An error says more than the end that follows it.
         ("fatal, x, bad", Some((1, FailureSource::Error))),
