@@ -86,11 +86,12 @@ fn antigravity(told: &mut Reported, event: &Value) {
     if event["event"] != "result" || paid(&usage["total_tokens"]).is_none() {
         return;
     }
-    add(&mut told.turns, event["result"]["num_turns"].as_f64());
-    add(&mut told.input, usage["input_tokens"].as_f64());
-    add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
-    add(&mut told.output, usage["output_tokens"].as_f64());
-    add(&mut told.reasoning, usage["thinking_tokens"].as_f64());
+    // Of the conversation so far.
+    set(&mut told.turns, event["result"]["num_turns"].as_f64());
+    set(&mut told.input, usage["input_tokens"].as_f64());
+    set(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
+    set(&mut told.output, usage["output_tokens"].as_f64());
+    set(&mut told.reasoning, usage["thinking_tokens"].as_f64());
 }
 
 fn cline(told: &mut Reported, event: &Value) {
