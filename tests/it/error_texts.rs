@@ -62,6 +62,8 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
         "UNAUTHENTICATED (code 401): Request had invalid authentication credentials.",
         EndReason::Auth,
     ),
+    ("antigravity", "timeout waiting for response", EndReason::Timeout),
+    ("antigravity", "context canceled", EndReason::Interrupted),
     ("claude", "You've reached your weekly limit · resets Oct 3, 9am", EndReason::RateLimit),
     ("claude", "You've hit your org's monthly usage limit", EndReason::RateLimit),
     ("claude", "You're out of extra usage · resets 4pm", EndReason::RateLimit),
@@ -124,7 +126,45 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
     ),
     ("codex", "The usage limit has been reached", EndReason::RateLimit),
     ("codex", "Internal server error", EndReason::Overloaded),
+    ("codex", "request timed out", EndReason::Network),
+    (
+        "codex",
+        "Error while reading the server response: error decoding response body, request id: r",
+        EndReason::Network,
+    ),
+    ("codex", "unexpected status 408 Request Timeout: slow", EndReason::Network),
+    ("codex", "internal error; agent loop died unexpectedly", EndReason::Crash),
+    ("codex", "Fatal error: no tools", EndReason::Crash),
+    ("codex", "codex-linux-sandbox was required but not provided", EndReason::Config),
+    ("codex", "turn interrupted", EndReason::Interrupted),
+    (
+        "codex",
+        "Access blocked by Cloudflare. This usually happens when connecting from a restricted \
+         region (status 403 Forbidden)",
+        EndReason::Auth,
+    ),
+    (
+        "codex",
+        r#"{"type": "error", "status": 429, "error": {"message": "You've hit your limit."}}"#,
+        EndReason::RateLimit,
+    ),
+    (
+        "codex",
+        r#"{"type":"error","status":503,"error":{"message":"Try again."}}"#,
+        EndReason::Overloaded,
+    ),
+    (
+        "codex",
+        "{\"error\":{\"message\":\"Invalid prompt: your prompt was flagged as potentially \
+         violating our usage policy.\"}}",
+        EndReason::ContentFilter,
+    ),
     ("copilot", "Please use /login to sign in to use Copilot", EndReason::Auth),
+    (
+        "copilot",
+        "No response was returned. Send your message again to retry.",
+        EndReason::Overloaded,
+    ),
     ("droid", "Authentication failed. Please log in using /login or set …", EndReason::Auth),
     (
         "droid",
