@@ -211,9 +211,8 @@ impl Command {
             copy: self.stdout,
             buffer: vec![0; READ_BYTES],
             events: VecDeque::new(),
-            summary: None,
+            end: None,
             findings: Vec::new(),
-            failure: None,
             exit: None,
         })
     }
@@ -235,10 +234,9 @@ pub struct AgentRun {
     buffer: Vec<u8>,
     /// Those that have come, and were not returned yet.
     events: VecDeque<Event<'static>>,
-    summary: Option<StreamSummary>,
+    /// None until the stream has ended. The iterator returned the error.
+    end: Option<Result<StreamSummary, Error>>,
     findings: Vec<Diagnostic>,
-    /// The error that ended the stream; the iterator returned it.
-    failure: Option<Error>,
     exit: Option<ProducerExit>,
 }
 
@@ -298,13 +296,12 @@ impl AgentRun {
     /// As [`Reader::feed`], and when the stream cannot be read. An error that the iterator returned
     /// comes again.
     pub fn finish(mut self) -> Result<StreamSummary, Error> {
-        for event in self.by_ref() {
-            event?;
-        }
-        match (self.summary.take(), self.failure.take()) {
-            (Some(summary), _) => Ok(summary),
-            (None, Some(failure)) => Err(failure),
-            (None, None) => unreachable!("a run without an error has a summary"),
+        loop {
+            if let Some(end) = self.end.take() {
+                return end;
+            }
+            self.advance()?;
+            self.events.clear();
         }
     }
 
@@ -335,7 +332,7 @@ impl AgentRun {
         if let Some(reader) = self.reader.take() {
             let last = reader.finish(exit)?;
             self.events.extend(last.events);
-            self.summary = Some(last.summary);
+            self.end = Some(Ok(last.summary));
             self.findings = last.findings;
         }
         Ok(())
@@ -353,7 +350,7 @@ impl Iterator for AgentRun {
             self.reader.as_ref()?;
             if let Err(error) = self.advance() {
                 self.reader = None;
-                self.failure = Some(error.clone());
+                self.end = Some(Err(error.clone()));
                 return Some(Err(error));
             }
         }
