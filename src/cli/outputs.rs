@@ -272,6 +272,10 @@ impl Observer for Outputs {
         self.observers().try_for_each(|observer| observer.begin(start))
     }
 
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        self.observers().for_each(|observer| observer.undetected_events(hides_open_calls));
+    }
+
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.progress.event(event);
         self.observers().for_each(|observer| observer.event(event));

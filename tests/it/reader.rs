@@ -9,6 +9,7 @@ use ndjson_check::{
 };
 
 use crate::streams::{Case, cases, converted, judge, root};
+use crate::tidy::sources;
 
 /// The events of a stream that arrives in chunks of this size, as JSON lines.
 fn read(checker: &Checker, stream: &[u8], chunk: usize) -> Option<String> {
@@ -158,4 +159,29 @@ fn a_profile_and_a_schema_may_be_text() {
     assert!(error.to_string().contains("the profile"), "{error}");
     let error = Checker::builder().schema_text("the schema", "{").unwrap_err();
     assert!(error.to_string().contains("the schema"), "{error}");
+}
+
+/// Goal: an observer that passes on what it is called with loses no call.
+/// Method: each that calls `begin` and `event` of another has all methods of the trait.
+#[test]
+fn observers_pass_on_every_call() {
+    let observer = fs::read_to_string(root().join("crates/core/src/check/observer.rs")).unwrap();
+    let (_, rest) = observer.split_once("pub trait Observer {").unwrap();
+    let (body, _) = rest.split_once("\n}\n").unwrap();
+    let names = body.split("    fn ").skip(1).map(|it| it.split('(').next().unwrap());
+    let methods: Vec<&str> = names.collect();
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for (path, code) in sources() {
+        for own in code.split("Observer for ").skip(1) {
+            let body = own.split("\n}\n").next().unwrap();
+            if body.contains(".begin(start)") && body.contains(".event(event") {
+                count += 1;
+                let absent = methods.iter().filter(|it| !body.contains(&format!("fn {it}(")));
+                missing.extend(absent.map(|method| format!("{path}: {method}")));
+            }
+        }
+    }
+    assert!((methods.len(), count) == (9, 5), "{methods:?}, {count}");
+    // An output has no such method.
+    assert_eq!(missing, ["formats/output.rs: undetected_events"]);
 }

@@ -303,6 +303,10 @@ impl<O: Observer + ?Sized> Observer for Measured<&mut O> {
         self.inner.begin(start)
     }
 
+    fn undetected_events(&mut self, hides_open_calls: bool) {
+        self.inner.undetected_events(hides_open_calls);
+    }
+
     fn event(&mut self, event: &CheckedEvent<'_>) {
         self.watch.writes(|| self.inner.event(event));
     }
