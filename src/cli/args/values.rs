@@ -203,7 +203,7 @@ impl FromStr for CallTimeout {
 }
 
 fn call_kind(name: &str) -> Result<CallKind, String> {
-    CallKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+    CallKind::named(name).ok_or_else(|| {
         let kinds: Vec<&str> = CallKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("the kinds of calls are {}", kinds.join(", "))
     })

@@ -110,11 +110,6 @@ names!(all EndReason {
 });
 
 impl EndReason {
-    /// The reason with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|reason| reason.name() == name)
-    }
-
     /// Whether a retry is worth it. Unknown if the run was interrupted, crashed, or does not say
     /// why it failed.
     pub(crate) fn retryable(self) -> Option<Retryable> {

@@ -1,6 +1,6 @@
 //! Enums whose variants have names.
 
-/// Declares the name of each variant, and with `all` the list of all variants.
+/// Declares the name of each variant, and with `all` the list of all and the search by name.
 macro_rules! names {
     ($type:ident { $($variant:ident $name:literal)+ }) => {
         impl $type {
@@ -14,6 +14,11 @@ macro_rules! names {
         impl $type {
             /// All of them.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The one with this name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|it| it.name() == name)
+            }
         }
 
         names!($type { $($variant $name)+ });
