@@ -1,7 +1,7 @@
 //! Reasoning and notices: what an event says to a reader of the run, on request.
 //!
-//! The check does not read them. An observer that shows them parses the lines of the few events
-//! that may have some once more.
+//! The check does not read them. For an observer that shows them, lines of events that may have
+//! some are parsed, unless they have been.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::thinking::{ThinkingBlock, ThinkingUpdates, thinking};
 use super::{Facts, Thought, UsageUpdate, message_usage, time_ms, whole_number};
-use crate::json::{JsonRef, pointer};
+use crate::json::{JsonRef, LoneHalves, pointer};
 use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path, Scope};
 use crate::profile::{NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt};
@@ -147,22 +147,20 @@ impl DetailReader {
         is_other_block: bool,
     ) -> Option<EventDetails<'f>> {
         let mut details = EventDetails::default();
-        match &facts.thought {
-            Thought::Chunk(text) => {
-                let halves = facts.rare.as_deref().and_then(|rare| rare.lone_halves);
+        let halves = facts.rare.as_deref().and_then(|rare| rare.lone_halves);
+        match (&facts.thought, facts.event) {
+            (Thought::Chunk(text), _) => {
                 self.block.delta(Cow::Borrowed(text), halves, &mut details.thinking);
             }
-            Thought::Unread if self.may_have_details(facts.tag) => {
-                if let Ok(event) = self.parser.read(line) {
-                    let (halves, root) = (event.lone_halves, event.root());
-                    details.thinking = thinking(&self.profile, root, halves, &mut self.block);
-                    details.notices = notices(&self.profile, root);
-                    details.session = session(&self.profile, root);
-                    details.plan = plan(&self.profile, root);
-                    details.usage = message_usage::read(&self.profile, root);
+            (Thought::Unread, event) if self.may_have_details(facts.tag) => {
+                let (profile, block) = (&self.profile, &mut self.block);
+                if let Some(event) = event {
+                    details = details_of(event, halves, profile, block);
+                } else if let Ok(event) = self.parser.read(line) {
+                    details = details_of(event.root(), event.lone_halves, profile, block);
                 }
             }
-            Thought::Nothing | Thought::Unread => {}
+            (Thought::Nothing | Thought::Unread, _) => {}
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
@@ -185,6 +183,21 @@ impl DetailReader {
             self.tags.insert(tag.to_owned(), may);
         }
         may
+    }
+}
+
+fn details_of<'f>(
+    root: JsonRef<'_>,
+    halves: Option<LoneHalves>,
+    profile: &Profile,
+    block: &mut ThinkingBlock,
+) -> EventDetails<'f> {
+    EventDetails {
+        thinking: thinking(profile, root, halves, block),
+        notices: notices(profile, root),
+        session: session(profile, root),
+        plan: plan(profile, root),
+        usage: message_usage::read(profile, root),
     }
 }
 

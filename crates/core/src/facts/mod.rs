@@ -66,6 +66,8 @@ pub(crate) struct Facts<'e> {
     /// If reasoning is wanted.
     pub(crate) thought: Thought<Cow<'e, str>>,
     pub(crate) rare: Option<Box<RareFacts<'e>>>,
+    /// The event, unless the memory of lines knew what it means.
+    pub(crate) event: Option<JsonRef<'e>>,
 }
 
 /// What only some events say. Stages read it in this order: calls, text, end.

@@ -101,7 +101,7 @@ impl FactReader {
             if self.reads_thoughts { thinking::thought(profile, root) } else { Thought::Unread };
         let template =
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
-        Plan { template, rare, final_text }
+        Plan { event: root, template, rare, final_text }
     }
 }
 

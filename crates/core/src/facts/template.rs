@@ -92,6 +92,7 @@ impl<V> FactTemplate<'_, V> {
             more_texts: more.iter().map(text).collect(),
             thought: self.thought.map(|chunk| values.text(chunk)),
             rare: None,
+            event: None,
         }
     }
 }
@@ -102,6 +103,7 @@ impl<V> FactTemplate<'_, V> {
 /// template have not: whatever they are, the plan is the same.
 #[derive(Debug)]
 pub(crate) struct Plan<'e> {
+    pub(super) event: JsonRef<'e>,
     pub(crate) template: FactTemplate<'e, JsonRef<'e>>,
     /// Has been read, with all that it depends on.
     pub(super) rare: Option<Box<RareFacts<'e>>>,
@@ -151,7 +153,7 @@ impl<'e> Plan<'e> {
         if let Some(chunks) = self.final_text.take() {
             rare.get_or_insert_default().final_text = Some(AnswerText(chunks.into_vec()));
         }
-        Facts { rare, ..self.template.facts(line, offset, &InEvent) }
+        Facts { rare, event: Some(self.event), ..self.template.facts(line, offset, &InEvent) }
     }
 }
 

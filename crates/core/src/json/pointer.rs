@@ -12,6 +12,9 @@ pub fn joined(pointer: &str, token: &str) -> String {
 /// Appends one reference token.
 pub fn push(pointer: &mut String, token: &str) {
     pointer.push('/');
+    if !token.contains(['~', '/']) {
+        return pointer.push_str(token);
+    }
     for character in token.chars() {
         match character {
             '~' => pointer.push_str("~0"),

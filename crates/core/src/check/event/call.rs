@@ -186,16 +186,18 @@ impl<'a> CompletedCall<'a> {
             actions.rule(rule).suffix.iter().filter_map(|suffix| suffix.filled(object)).collect()
         });
         let text = |paths: &[Path]| paths.iter().find_map(|path| path.find(half)?.as_str());
+        let result = rules.results.iter().find_map(|rule| rule.text(half));
+        let is_blank = || rules.results.iter().any(|rule| rule.is_blank(half));
         let may_have_changed = !(self.outcome == CallOutcome::Failed || self.outcome.is_refusal());
         Self {
-            result: rules.results.iter().find_map(|rule| rule.text(half)),
+            has_blank_result: result.is_none() && is_blank(),
+            result,
             stdout: text(&rules.stdout),
             stderr: text(&rules.stderr),
             changes: if may_have_changed { changes(rules, half, directory) } else { Vec::new() },
             media: rules.media(half),
             arguments: update.arguments(),
             numbers: numbers.unwrap_or_default(),
-            has_blank_result: rules.results.iter().any(|rule| rule.is_blank(half)),
             has_cut_result: rules.cuts_result(half),
             ..self
         }

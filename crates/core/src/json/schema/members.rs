@@ -1,7 +1,5 @@
 //! Which members of a value a schema describes.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 
 use super::Schema;
@@ -14,8 +12,10 @@ pub(crate) struct DescribedMembers<'s> {
     document: &'s Value,
     /// The parts of the schema that can apply at this place.
     parts: Vec<&'s Value>,
-    /// What is below a described member, by its name, once it was asked for.
-    members: HashMap<String, DescribedMembers<'s>>,
+    /// What is below the described members that were asked for, in the order of the first event.
+    members: Vec<(String, DescribedMembers<'s>)>,
+    /// The place of the member that came after the latest one before.
+    next: usize,
     /// What is below the members of an object that may have any names, and below elements.
     any: Option<Box<DescribedMembers<'s>>>,
     elements: Option<Box<DescribedMembers<'s>>>,
@@ -32,7 +32,7 @@ impl Schema {
 impl<'s> DescribedMembers<'s> {
     fn new(document: &'s Value, roots: Vec<&'s Value>) -> Self {
         let parts = all_parts(document, roots);
-        Self { document, parts, members: HashMap::new(), any: None, elements: None }
+        Self { document, parts, members: Vec::new(), next: 0, any: None, elements: None }
     }
 
     /// Reports the pointers to members that nothing describes, with `*` for the index of an
@@ -69,7 +69,7 @@ impl<'s> DescribedMembers<'s> {
     }
 
     fn member(&mut self, name: &str) -> Option<&mut Self> {
-        if !self.members.contains_key(name) {
+        if !self.moves_to(name) {
             let described = |part: &&'s Value| part.get("properties")?.get(name);
             let parts: Vec<_> = self.parts.iter().filter_map(described).collect();
             if parts.is_empty() && self.allows_any_name() {
@@ -80,9 +80,21 @@ impl<'s> DescribedMembers<'s> {
             if parts.is_empty() {
                 return None;
             }
-            self.members.insert(name.to_owned(), Self::new(self.document, parts));
+            self.next = self.members.len();
+            self.members.push((name.to_owned(), Self::new(self.document, parts)));
         }
-        self.members.get_mut(name)
+        self.next += 1;
+        self.members.get_mut(self.next - 1).map(|(_, below)| below)
+    }
+
+    /// Whether what is below this member is known; then its place is the next one. Events of a kind
+    /// have their members in the same order, so it mostly is already.
+    fn moves_to(&mut self, name: &str) -> bool {
+        let (before, after) = self.members.split_at(self.next);
+        let in_order = (self.next..).zip(after).chain((0..).zip(before));
+        let place = in_order.map(|(place, (known, _))| (place, known)).find(|(_, it)| *it == name);
+        self.next = place.map_or(self.next, |(place, _)| place);
+        place.is_some()
     }
 
     /// Whether names are data here.
