@@ -160,6 +160,7 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
         EndReason::ContentFilter,
     ),
     ("copilot", "Please use /login to sign in to use Copilot", EndReason::Auth),
+    ("copilot", "429 Too Many Requests", EndReason::RateLimit),
     (
         "copilot",
         "No response was returned. Send your message again to retry.",
