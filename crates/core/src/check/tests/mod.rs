@@ -109,6 +109,6 @@ pub(super) fn shown(found: &[Diagnostic]) -> String {
 
 #[test]
 fn a_check_is_shown_by_the_name_of_its_type() {
-    let mut checker = crate::check::Checker::builder().build().unwrap();
+    let mut checker = crate::check::Checker::builder().build().expect("a built-in profile");
     assert_eq!(format!("{:?}", checker.stream("a")), "StreamCheck { name: \"a\", .. }");
 }
