@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use ndjson_check::Form;
+use ndjson_check::{Checker, Expectation, Form, Rule};
 use serde_json::{Value, json};
 
-use crate::streams::{cases, checker, converted, files, root};
+use crate::streams::{cases, checker, converted, files, judge, root};
 
 /// The members that a rule has paths for, as the events name them.
 fn named(rule: &Value) -> Vec<String> {
@@ -276,6 +276,27 @@ fn changes_say_what_happened_to_the_file() {
     assert_eq!((&deleted["old"], figures(deleted)), (&json!("shut\n"), (json!(0), json!(1))));
     assert!(added["diff"].is_null() && deleted["diff"].is_null());
     assert!(changes("openhands/").iter().any(|change| change["kind"] == "added"));
+}
+
+/// Goal: a file that must not be written does not come from another by a rename.
+#[test]
+fn a_rename_names_both_files() {
+    let file = root().join("fixtures/agents/codex-app-server/tools.ndjson");
+    let stream = fs::read_to_string(file).unwrap();
+    let stream = stream.replace("\"move_path\":null", "\"move_path\":\"/srv/mill/gate.lock\"");
+    let others = [",{\"path\":\"/srv/mill/gate.log\"", "],\"status\":\"completed\""];
+    let [begin, end] = others.map(|text| stream.find(text).unwrap());
+    let alone = [&stream[..begin], &stream[end..]].concat();
+    let never = Expectation::WritesNever(vec!["**/*.lock".to_owned()]);
+    for stream in [stream, alone] {
+        let events = converted(stream.as_bytes(), &mut checker([]), Form::Events);
+        let renamed =
+            r#""path":"/srv/mill/gate.lock","kind":"renamed","from":"/srv/mill/gate.cfg""#;
+        assert!(events.contains(renamed), "{events}");
+        let checker = Checker::builder().expect("never", never.clone());
+        let (_, rules) = judge(stream.as_bytes(), &mut checker.build().unwrap());
+        assert!(rules.contains(&Rule::ExpectationFailed), "{rules:?}");
+    }
 }
 
 #[test]
