@@ -137,6 +137,10 @@ fn other_names_of_recordings_are_found_or_named() {
     for arguments in [&["-q", "runs"][..], &["--report", "json", "runs"], &["runs/a.ndjson"]] {
         assert_eq!(text(&run_in(folder.path(), arguments).stderr), "", "{arguments:?}");
     }
+    let output = run_in(folder.path(), &["runs/other"]);
+    assert_eq!(output.status.code(), Some(2));
+    let note = "note: 1 file looks like a recording and is not checked: runs/other/e.log; ";
+    assert!(text(&output.stderr).contains(note), "{output:?}");
 }
 
 /// Goal: a link to a directory that is checked anyway is not an error.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Input, Listed, has_extension, shown};
 
@@ -30,11 +30,12 @@ impl Listed {
             Input::Stdin => None,
         });
         let folders: BTreeSet<&Path> = streams.collect();
-        let beside = self
-            .others
-            .iter()
-            .filter(|path| path.parent().is_some_and(|folder| folders.contains(folder)));
-        let alike: Vec<String> = beside
+        // Where no recording was found, any of them may be what the user means.
+        let is_near = |path: &&PathBuf| {
+            folders.is_empty() || path.parent().is_some_and(|folder| folders.contains(folder))
+        };
+        let near = self.others.iter().filter(is_near);
+        let alike: Vec<String> = near
             .take(OPENED_MAX)
             .filter(|path| is_recording(path))
             .map(|path| shown(path))
