@@ -66,6 +66,7 @@ mod presets;
 mod processes;
 mod producer;
 mod profiles;
+mod provider_texts;
 mod reader;
 mod readers;
 mod readme;

@@ -1,7 +1,5 @@
 //! Which line of a command's standard error says what went wrong.
 
-use crate::facts::message_in;
-
 /// In a line that names an error, in small letters.
 const SIGNS: [&str; 10] = [
     "error:",
@@ -62,14 +60,12 @@ fn is_about_the_run(small: &str) -> bool {
 }
 
 /// The first line that names an error, else the last one that says something, else the last. Where
-/// it ends in a colon, the next line is what it announces. Of a provider's answer in it only the
-/// message is left.
+/// it ends in a colon, the next line is what it announces.
 pub(super) fn error_line(lines: &[String]) -> Option<String> {
     let first = lines.iter().position(|line| names_error(line));
     let at = first.or_else(|| lines.iter().rposition(|line| says_something(line)));
     let at = at.or(lines.len().checked_sub(1))?;
     let line = lines[at].trim();
     let next = lines.get(at + 1).filter(|_| line.ends_with(':'));
-    let whole = next.map_or_else(|| line.to_owned(), |next| format!("{line} {}", next.trim()));
-    Some(message_in(&whole).into_owned())
+    Some(next.map_or_else(|| line.to_owned(), |next| format!("{line} {}", next.trim())))
 }

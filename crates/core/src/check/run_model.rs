@@ -325,6 +325,9 @@ fn is_figure(update: &FactUpdate) -> bool {
     match update {
         FactUpdate::Set(..) | FactUpdate::Add(..) => true,
         FactUpdate::Text(fact, _) => *fact == RunFact::Model,
-        FactUpdate::Structured(_) | FactUpdate::Reason(_) | FactUpdate::RetryAfter(..) => false,
+        FactUpdate::Structured(_)
+        | FactUpdate::Reason(_)
+        | FactUpdate::Unexplained(_)
+        | FactUpdate::RetryAfter(..) => false,
     }
 }

@@ -312,6 +312,7 @@ impl<'c> LineLoop<'c> {
             retryable: why.retryable,
             retry_after: why.retry_after,
             retry_for: Vec::new(),
+            unexplained: None,
             files: self.run.calls.actions.files(),
             commands: self.run.calls.actions.commands(),
             may_have_written: self.run.calls.actions.may_have_written(),

@@ -10,7 +10,7 @@ use super::note::Note;
 use super::stage::calls::{CallCounts, ToolCall};
 use super::stats::{RunStats, is_zero};
 use super::unknown::UnknownName;
-use crate::facts::RunFacts;
+use crate::facts::{RunFacts, message_in};
 use crate::profile::ExitStatus;
 use crate::rules::Rule;
 use crate::rules::names::names;
@@ -150,9 +150,9 @@ impl StreamSummary {
     }
 
     /// The line of standard error that says what went wrong, if the run did not succeed and there
-    /// is one.
+    /// is one. Of a provider's answer in it only the message is left.
     pub fn error_line(&self) -> Option<String> {
-        error_line(&self.stderr)
+        Some(message_in(&error_line(&self.stderr)?).into_owned())
     }
 
     /// Whether the command was started again after this run, so that it decides nothing.

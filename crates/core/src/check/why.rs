@@ -2,8 +2,9 @@
 
 use super::Outcome;
 use super::end_of_run::{Cause, EndOfRun, ProducerExit, TerminalState};
-use crate::facts::{RetryAfter, RunFacts};
-use crate::profile::{EndReason, Profile, Retryable};
+use super::error_line::error_line;
+use crate::facts::{RetryAfter, RunFacts, message_in};
+use crate::profile::{EndReason, Profile, Retryable, reason_of_provider};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Why {
@@ -24,17 +25,31 @@ impl Why {
         let lines = lines.filter(|(at, line)| *at == 0 || !profile.may_recover_after(line));
         let mut lines = lines.map(|(_, line)| profile.reason_in(line));
         let (on_stderr, after) = lines.find(|(reason, _)| reason.is_some()).unwrap_or_default();
-        let reason = reason(end, facts.reason, on_stderr, exit);
+        let mut after = after.and_then(RetryAfter::named);
+        let mut reason = reason(end, facts.reason, on_stderr, exit);
+        if reason == EndReason::Unknown {
+            (reason, after) = of_provider(facts, exit).unwrap_or((reason, after));
+        }
         let is_for = |only: &[EndReason]| only.is_empty() || only.contains(&reason);
         let said = facts.retry_after.filter(|_| is_for(&facts.retry_for));
-        let after = said.or_else(|| RetryAfter::named(after?));
-        let retry_after = after.filter(|_| reason.may_pass());
+        let retry_after = said.or(after).filter(|_| reason.may_pass());
         let retryable = match retry_after {
             Some(_) => Some(Retryable::Later),
             None => reason.retryable(),
         };
         Self { reason, retryable, retry_after }
     }
+}
+
+/// What a provider of models says where the profile knows no reason: in the text of the error or,
+/// without one, in the line of standard error that says what went wrong.
+fn of_provider(facts: &RunFacts, exit: &ProducerExit) -> Option<(EndReason, Option<RetryAfter>)> {
+    let on_stderr = || error_line(exit.stderr.as_deref()?);
+    let said = facts.unexplained.clone().or_else(|| facts.error_text.clone()).or_else(on_stderr)?;
+    let message = message_in(&said);
+    let texts = [said.as_str(), &*message];
+    let (reason, after) = texts.into_iter().find_map(reason_of_provider)?;
+    Some((reason, after.and_then(RetryAfter::named)))
 }
 
 /// What the stream says counts first, then standard error, then the exit status.

@@ -149,6 +149,7 @@ impl RareFacts<'_> {
         let facts = self.run_facts.iter().map(|update| match update {
             FactUpdate::Text(fact, _) => format!("{fact:?}"),
             FactUpdate::Structured(_) => "structured".to_owned(),
+            FactUpdate::Unexplained(_) => "unexplained".to_owned(),
             update => format!("{update:?}"),
         });
         let facts: Vec<_> = facts.collect();

@@ -21,6 +21,8 @@ pub(crate) enum FactUpdate {
     /// None if it is too long to be kept.
     Structured(Option<Value>),
     Reason(EndReason),
+    /// The whole text of an error that no rule of the profile explains.
+    Unexplained(String),
     /// Only for these reasons, if there are any.
     RetryAfter(RetryAfter, Vec<EndReason>),
 }
@@ -65,6 +67,9 @@ pub struct RunFacts {
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
+    /// The text from which the last of these was taken, if the profile does not explain it.
+    #[serde(skip)]
+    pub(crate) unexplained: Option<String>,
     /// The answer as a value, where the agent was asked for one that fits a schema.
     #[serde(skip)]
     pub structured: Option<Value>,
@@ -231,7 +236,8 @@ fn error_text(text: &str, profile: &Profile, updates: &mut Vec<FactUpdate>) -> F
     };
     let after = after.and_then(RetryAfter::named);
     let after = after.map(|after| FactUpdate::RetryAfter(after, Vec::new()));
-    updates.extend(reason.map(FactUpdate::Reason).into_iter().chain(after));
+    let said = reason.map_or_else(|| FactUpdate::Unexplained(text.to_owned()), FactUpdate::Reason);
+    updates.extend([said].into_iter().chain(after));
     FactUpdate::Text(RunFact::ErrorText, message.into_owned())
 }
 
@@ -289,6 +295,9 @@ impl RunFacts {
                     self.has_long_structured = value.is_none();
                 }
                 FactUpdate::Reason(reason) => self.reason = Some(*reason),
+                FactUpdate::Unexplained(text) => {
+                    self.unexplained = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
+                }
                 FactUpdate::RetryAfter(after, only) => {
                     self.retry_after = Some(*after);
                     self.retry_for.clone_from(only);
@@ -300,7 +309,7 @@ impl RunFacts {
     /// A new turn begins: the last one has not failed for good.
     pub(crate) fn new_turn(&mut self) {
         (self.reason, self.retry_after) = (None, None);
-        (self.error_text, self.structured) = (None, None);
+        (self.error_text, self.unexplained, self.structured) = (None, None, None);
         self.has_long_structured = false;
     }
 

@@ -1,0 +1,78 @@
+//! What providers of models answer where a request fails. Agents of many providers pass it on, so
+//! it counts for every agent, after the agent's own reasons.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{EndReason, ReasonText};
+use crate::profile::pattern::LazyRegex;
+
+/// Read when a run has failed whose profile does not know why.
+static PROVIDERS: LazyLock<Providers> = LazyLock::new(|| {
+    let file: File = serde_json::from_str(include_str!("providers.json")).expect("JSON");
+    let reasons = file.reasons.iter().map(|rule| ReasonText {
+        matches: LazyRegex::from(rule.pattern(&file.forms)),
+        reason: rule.reason,
+    });
+    Providers { reasons: reasons.collect(), lead: file.lead, after: file.after }
+});
+
+struct Providers {
+    lead: LazyRegex,
+    reasons: Vec<ReasonText>,
+    after: Vec<LazyRegex>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// What agents write before the text of a provider.
+    lead: LazyRegex,
+    /// Where in a text the texts of a rule may be; `{}` is one of them.
+    forms: BTreeMap<String, String>,
+    /// The group `after` says when a retry is worth it; the first that matches.
+    after: Vec<LazyRegex>,
+    /// The first that matches.
+    reasons: Vec<ProviderRule>,
+}
+
+#[derive(Deserialize)]
+struct ProviderRule {
+    reason: EndReason,
+    /// Texts by their form.
+    #[serde(flatten)]
+    texts: BTreeMap<String, Vec<String>>,
+}
+
+impl ProviderRule {
+    fn pattern(&self, forms: &BTreeMap<String, String>) -> String {
+        let of_form = |(form, texts): (&String, &Vec<String>)| {
+            format!("(?:{})", forms[form].replace("{}", &format!("(?:{})", texts.join("|"))))
+        };
+        self.texts.iter().map(of_form).collect::<Vec<_>>().join("|")
+    }
+}
+
+/// The reason in what a provider answers, and when a retry is worth it, in its words.
+pub(crate) fn reason_of_provider(text: &str) -> Option<(EndReason, Option<&str>)> {
+    let begin = PROVIDERS.lead.find(text).map_or(0, |lead| lead.end);
+    let answer = &text[begin..];
+    let reason = PROVIDERS.reasons.iter().find(|rule| rule.matches.is_in(answer))?.reason;
+    let after = PROVIDERS.after.iter().find_map(|it| it.group(answer, "after"));
+    Some((reason, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_is_one() {
+        let patterns = PROVIDERS.reasons.iter().map(|rule| &rule.matches);
+        for pattern in patterns.chain(&PROVIDERS.after).chain([&PROVIDERS.lead]) {
+            assert_eq!(LazyRegex::syntax_error(pattern.as_str()), None, "{pattern:?}");
+        }
+    }
+}
