@@ -170,6 +170,23 @@ fn a_reason_of_the_profile_comes_before_that_of_a_provider() {
     assert_eq!(facts("muse", "", &killed).reason, Some(EndReason::Killed));
 }
 
+/// Goal: the message that an indented line has is a part of the error.
+#[test]
+fn an_indented_line_may_have_the_message() {
+    let line = |text: &str| text.to_owned();
+    for (second, reason) in [
+        ("  provider_message: Insufficient credits", EndReason::Billing),
+        ("  message: 'Request timed out.',", EndReason::Network),
+        ("  a message: Overloaded", EndReason::Unknown),
+        ("message: Overloaded", EndReason::Unknown),
+    ] {
+        let first = line("Error: API error from somewhere (model: m): LLM backend error [x]");
+        let mut exit = exited(1);
+        exit.stderr = Some(vec![first, line("  status: N/A"), line(second)]);
+        assert_eq!(facts("muse", "", &exit).reason, Some(reason), "{second}");
+    }
+}
+
 /// Goal: a time in the text of a provider says when a retry is worth it, where time helps.
 #[test]
 fn the_text_of_a_provider_says_when_to_retry() {

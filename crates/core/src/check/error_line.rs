@@ -60,12 +60,27 @@ fn is_about_the_run(small: &str) -> bool {
 }
 
 /// The first line that names an error, else the last one that says something, else the last. Where
-/// it ends in a colon, the next line is what it announces.
+/// it ends in a colon, the next line is what it announces; and an indented line after it may be the
+/// message.
 pub(super) fn error_line(lines: &[String]) -> Option<String> {
     let first = lines.iter().position(|line| names_error(line));
     let at = first.or_else(|| lines.iter().rposition(|line| says_something(line)));
     let at = at.or(lines.len().checked_sub(1))?;
     let line = lines[at].trim();
-    let next = lines.get(at + 1).filter(|_| line.ends_with(':'));
-    Some(next.map_or_else(|| line.to_owned(), |next| format!("{line} {}", next.trim())))
+    let next = lines.get(at + 1).filter(|_| line.ends_with(':')).map(|next| next.trim());
+    let indented = lines[at + 1..].iter().take_while(|line| line.starts_with(' '));
+    let message = next.is_none().then(|| indented.map(|line| line.trim()).find_map(message_of));
+    Some(match (next, message.flatten()) {
+        (Some(next), _) => format!("{line} {next}"),
+        (None, Some(message)) => format!("{line}: {message}"),
+        (None, None) => line.to_owned(),
+    })
+}
+
+/// The text in a line such as `provider_message: text`.
+fn message_of(line: &str) -> Option<&str> {
+    let (key, text) = line.split_once("message: ")?;
+    let is_key = key.is_empty() || key.ends_with('_') && !key.contains(' ');
+    let text = text.trim_matches([' ', ',', '"', '\'']);
+    (is_key && !text.is_empty()).then_some(text)
 }
