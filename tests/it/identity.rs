@@ -197,7 +197,7 @@ fn unlisted() -> BTreeMap<&'static str, Vec<&'static str>> {
         (format, lines.trim_end().lines().collect())
     };
     let unlisted: BTreeMap<_, Vec<_>> = sections.map(section).collect();
-    assert_eq!(unlisted.len(), 13);
+    assert_eq!(unlisted.len(), 14);
     unlisted
 }
 
