@@ -55,7 +55,16 @@ impl FileChange {
     /// A unified diff of one file without the lines that name the file. A diff may have neither
     /// these lines nor the head of a hunk.
     pub fn hunks(diff: &str) -> &str {
-        if !["--- ", "diff ", "Index:"].iter().any(|name| diff.starts_with(name)) {
+        let mut lines = diff.lines();
+        let is_named = match lines.next() {
+            // Without a name after it, it is a line that was removed.
+            Some(line) if line.starts_with("--- ") => {
+                lines.next().is_some_and(|line| line.starts_with("+++ "))
+            }
+            Some(line) => line.starts_with("diff ") || line.starts_with("Index:"),
+            None => false,
+        };
+        if !is_named {
             return diff;
         }
         let behind_names = || {
@@ -195,6 +204,7 @@ mod tests {
             ("--- a/x\n+++ b/x\n-a\n", "-a\n", Some((0, 1))),
             ("- \n+ a\n@@ b", "- \n+ a\n@@ b", Some((1, 1))),
             ("open\n", "open\n", None),
+            ("--- a comment\n+-- another\n", "--- a comment\n+-- another\n", Some((1, 1))),
         ] {
             assert_eq!((FileChange::hunks(diff), counts(diff)), (hunks, expected), "{diff}");
         }
