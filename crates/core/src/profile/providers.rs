@@ -64,6 +64,12 @@ pub(crate) fn reason_of_provider(text: &str) -> Option<(EndReason, Option<&str>)
     Some((reason, after))
 }
 
+/// The same patterns, for whole texts.
+pub(super) fn patterns_of_providers() -> impl Iterator<Item = String> {
+    let lead = format!("{}(?:", PROVIDERS.lead.as_str());
+    PROVIDERS.reasons.iter().map(move |rule| rule.matches.as_str().replace("^(?:", &lead))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

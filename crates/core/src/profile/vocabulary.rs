@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::detect::DetectRules;
 use super::pattern::{LazyRegex, PatternSet, escaped};
+use super::providers::patterns_of_providers;
 
 /// The texts and patterns with which values of events are compared.
 #[derive(Debug, Default)]
@@ -33,6 +34,7 @@ impl Vocabulary {
         vocabulary.texts.extend(detect.texts().map(str::to_owned));
         detect.beginnings().for_each(|text| vocabulary.pattern(&format!("^{}", escaped(text))));
         detect.patterns().for_each(|pattern| vocabulary.pattern(pattern));
+        patterns_of_providers().for_each(|pattern| vocabulary.pattern(&pattern));
         schemas.for_each(|schema| vocabulary.schema(schema, ""));
         vocabulary
     }
