@@ -4,7 +4,7 @@
 /// How a text looks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TextStyle {
-    /// None is the colour of all other text; black and white are, too.
+    /// None is the default colour, as are black and white.
     pub(crate) colour: Option<Colour>,
     pub(crate) is_bold: bool,
     pub(crate) is_dim: bool,

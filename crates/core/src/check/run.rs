@@ -272,7 +272,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Whether the schemas apply to an event: not behind the end, where it has no place.
+    /// Whether the schemas apply to an event: they do not after the end of the run.
     pub(super) fn applies_schemas(&self, marks: Marks) -> bool {
         self.terminal.terminal_line().is_none() || marks.starts_turn || marks.may_follow_end
     }

@@ -102,7 +102,7 @@ struct ChangeKindRule {
     kind: ChangeKind,
     #[serde(default)]
     when: Conditions,
-    /// Where the text of a file is that is new or deleted; there is no diff then.
+    /// The path to the whole text of a new or deleted file; there is no diff then.
     whole: Option<FirstOf>,
 }
 

@@ -18,7 +18,7 @@ const NOT_AS_EXPECTED: &str = "not as expected";
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
 
-/// Why a run that succeeded is to be looked at, the worst first.
+/// Why a person should look at a run that succeeded, the worst first.
 const BUT: [(Rule, &str); 5] = [
     (Rule::AllCallsFailed, "succeeded, but every tool call failed"),
     (Rule::DeniedCall, "succeeded, but tool calls were refused"),

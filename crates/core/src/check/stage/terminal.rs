@@ -102,7 +102,7 @@ impl TerminalCheck {
         let is_fatal = self.fatal_error.is_some() || error == Some(ErrorSeverity::Fatal);
         let by_errors = if is_fatal { RunOutcome::Failure } else { RunOutcome::Success };
         let progress = rare.and_then(|rare| rare.progress).or(self.progress);
-        // An end in the middle of something is none that anybody wants.
+        // A run that ends in the middle of something has failed.
         let progress = progress.map(|it| it.outcome().unwrap_or(RunOutcome::Failure));
         end.outcome.or(progress).unwrap_or(by_errors)
     }

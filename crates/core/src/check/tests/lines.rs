@@ -123,7 +123,7 @@ fn text_is_told_from_events() {
         ("hello X\n", "1", "invalid-json@1"),
         ("warn: X", "1", "stderr-in-stream@1 missing-final-newline@1"),
         ("warn: {1} X\n", "1", "stderr-in-stream@1"),
-        // An object of nobody is an event only behind a text that announces one.
+        // An object that no profile knows is an event only after a text that announces one.
         ("> Y\n", "1", ""),
         ("log: Y\nX\n", "2", ""),
         ("warn: Y\nX\n", "2", "stderr-in-stream@1"),
