@@ -71,6 +71,8 @@ pub(crate) enum RunProgress {
     Failure,
     /// More must follow: a stream that ends here is truncated.
     Unfinished,
+    /// What was unfinished has ended; it changes nothing else.
+    Finished,
 }
 
 impl RunProgress {
@@ -79,7 +81,7 @@ impl RunProgress {
         match self {
             Self::Success => Some(RunOutcome::Success),
             Self::Failure => Some(RunOutcome::Failure),
-            Self::Unfinished => None,
+            Self::Unfinished | Self::Finished => None,
         }
     }
 }

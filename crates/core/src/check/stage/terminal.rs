@@ -101,10 +101,21 @@ impl TerminalCheck {
         }
         let is_fatal = self.fatal_error.is_some() || error == Some(ErrorSeverity::Fatal);
         let by_errors = if is_fatal { RunOutcome::Failure } else { RunOutcome::Success };
-        let progress = rare.and_then(|rare| rare.progress).or(self.progress);
+        let progress = self.progress_with(rare.and_then(|rare| rare.progress));
         // A run that ends in the middle of something has failed.
         let progress = progress.map(|it| it.outcome().unwrap_or(RunOutcome::Failure));
         end.outcome.or(progress).unwrap_or(by_errors)
+    }
+
+    /// The progress after an event that says this of it.
+    fn progress_with(&self, said: Option<RunProgress>) -> Option<RunProgress> {
+        match (said, self.progress) {
+            (Some(RunProgress::Finished), Some(RunProgress::Unfinished)) => {
+                Some(RunProgress::Success)
+            }
+            (Some(RunProgress::Finished) | None, before) => before,
+            (said, _) => said,
+        }
     }
 
     #[inline]
@@ -158,7 +169,7 @@ impl TerminalCheck {
             Some(ErrorSeverity::Warning) => self.warnings += 1,
             None => {}
         }
-        self.progress = rare.progress.or(self.progress);
+        self.progress = self.progress_with(rare.progress);
         let Some(end) = &rare.end else { return };
         if !end.is_terminal {
             if self.running != Some(RunOutcome::Failure) {

@@ -49,7 +49,8 @@ pub(super) fn agent() -> Value {
             "progress": [
                 { "outcome": "success", "when": { "/at": "well" } },
                 { "outcome": "failure", "when": { "/at": "badly" } },
-                { "outcome": "unfinished", "when": { "/at": "more" } }
+                { "outcome": "unfinished", "when": { "/at": "more" } },
+                { "outcome": "finished", "when": { "/at": "enough" } }
             ],
             "reopen": [{ "when": { "/at": "ask" } }],
             "after": [{ "when": { "/at": ["bye", "late-error", "late-bad"] } }],

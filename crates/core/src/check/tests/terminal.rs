@@ -199,6 +199,8 @@ fn one_line_says_that_the_run_failed() {
         ("more, over", Some((2, FailureSource::Unfinished))),
         ("badly, over", Some((2, FailureSource::TerminalEvent))),
         ("more, well, over", None),
+        ("more, enough, over", None),
+        ("badly, enough, over", Some((3, FailureSource::TerminalEvent))),
         ("x, good, late-bad", Some((3, FailureSource::TerminalEvent))),
         // An error says more than the end that follows it.
         ("fatal, x, bad", Some((1, FailureSource::Error))),
