@@ -22,17 +22,9 @@ pub(crate) enum Colour {
     Grey,
 }
 
-/// In the order of their codes: the colours, and the bright ones.
-const COLOURS: [Option<Colour>; 16] = [
+/// In the order of their codes.
+const COLOURS: [Option<Colour>; 8] = [
     None,
-    Some(Colour::Red),
-    Some(Colour::Green),
-    Some(Colour::Yellow),
-    Some(Colour::Blue),
-    Some(Colour::Magenta),
-    Some(Colour::Cyan),
-    None,
-    Some(Colour::Grey),
     Some(Colour::Red),
     Some(Colour::Green),
     Some(Colour::Yellow),
@@ -41,6 +33,11 @@ const COLOURS: [Option<Colour>; 16] = [
     Some(Colour::Cyan),
     None,
 ];
+
+/// One of the eight colours, or of their bright forms after them; bright black is a grey.
+fn basic(code: u8) -> Option<Colour> {
+    if code == 8 { Some(Colour::Grey) } else { COLOURS[usize::from(code % 8)] }
+}
 
 /// The parts of a colour differ at least so much; otherwise it is a grey.
 const DIFFERENCE_MIN: u8 = 48;
@@ -74,8 +71,8 @@ impl TextStyle {
                 Some(4) => self.is_underlined = parts != Some("0"),
                 Some(22) => (self.is_bold, self.is_dim) = (false, false),
                 Some(24) => self.is_underlined = false,
-                Some(code @ 30..=37) => self.colour = COLOURS[usize::from(code - 30)],
-                Some(code @ 90..=97) => self.colour = COLOURS[usize::from(code - 82)],
+                Some(code @ 30..=37) => self.colour = basic(code - 30),
+                Some(code @ 90..=97) => self.colour = basic(code - 82),
                 Some(39) => self.colour = None,
                 Some(code @ (38 | 48)) => {
                     let colour = match parts {
@@ -102,7 +99,7 @@ fn extended<'t>(mut codes: impl Iterator<Item = &'t str>) -> Option<Colour> {
     let mut next = || codes.next().and_then(number);
     match next()? {
         5 => match next()? {
-            code @ 0..=15 => COLOURS[usize::from(code)],
+            code @ 0..=15 => basic(code),
             code @ 16..=231 => {
                 let code = code - 16;
                 nearest([code / 36, code / 6 % 6, code % 6].map(|part| part * 51))

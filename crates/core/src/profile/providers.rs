@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{EndReason, ReasonText};
 use crate::profile::pattern::LazyRegex;
 
-/// Read when a run has failed whose profile does not know why.
+/// Read only for a failed run whose profile does not know why, and to redact content.
 static PROVIDERS: LazyLock<Providers> = LazyLock::new(|| {
     let file: File = serde_json::from_str(include_str!("providers.json")).expect("JSON");
     let reasons = file.reasons.iter().map(|rule| ReasonText {
