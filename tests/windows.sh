@@ -66,5 +66,5 @@ if [[ ${1:-} == smoke ]]; then
 fi
 
 export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine
-cargo test --locked --target "$target" -p ndjson-check-core -p ndjson-check-secrets --features run --lib
+cargo test --locked --target "$target" -p ndjson-check-core -p ndjson-check-secrets -p ndjson-check-shell --features run --lib
 cargo test --locked --target "$target" --no-fail-fast --test it --test goldens --test handles

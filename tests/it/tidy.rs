@@ -27,14 +27,9 @@ const FLOORS: [&str; 12] = [
 /// Path with the crate as its first folder (the program is `cli`), and text without unit tests.
 pub(crate) fn sources() -> Vec<(String, String)> {
     let mut sources = Vec::new();
-    for (folder, name) in [
-        ("crates/core/src", "core/"),
-        ("crates/secrets/src", "secrets/"),
-        ("crates/formats/src", "formats/"),
-        ("crates/config/src", "config/"),
-        ("crates/draft/src", "draft/"),
-        ("src", ""),
-    ] {
+    let crates = ["core", "secrets", "shell", "formats", "config", "draft"];
+    let crates = crates.map(|name| (format!("crates/{name}/src"), format!("{name}/")));
+    for (folder, name) in crates.into_iter().chain([("src".to_owned(), String::new())]) {
         let folder = root().join(folder);
         for path in files(&folder, "rs") {
             let text = fs::read_to_string(&path).unwrap();

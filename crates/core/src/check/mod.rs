@@ -20,7 +20,6 @@ mod prices;
 mod reader;
 mod run;
 mod run_model;
-mod shell;
 mod single_object;
 mod stage;
 mod stats;

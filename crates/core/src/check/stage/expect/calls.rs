@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use ndjson_check_shell as shell;
 use serde_json::Value;
 
 use super::compiled;
@@ -10,7 +11,6 @@ use super::seen_call::{Printed, SeenCall, ShownText};
 use super::tool_names::ToolNames;
 use super::truth::{Tally, Truth};
 use crate::check::globs::NameGlob;
-use crate::check::shell;
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallKind, ChangeKind, FileChange};
@@ -21,7 +21,7 @@ pub(super) struct CallPattern {
     pub(super) calls: ExpectedCalls,
     pub(super) tool: Option<NameGlob>,
     matches: Option<LazyRegex>,
-    /// Made by [`shell::pattern`].
+    /// Made by [`of_first_words`].
     runs: Option<LazyRegex>,
     except: Option<LazyRegex>,
     /// What the result must show, and must not show.
@@ -95,6 +95,17 @@ fn is_in_background(arguments: Option<&Value>) -> bool {
     members.any(|(name, value)| {
         name.to_lowercase().ends_with("background") && *value == Value::Bool(true)
     })
+}
+
+/// A pattern for the first words of a command.
+fn of_first_words(words: &str) -> String {
+    // A comment would go on to the end of the pattern.
+    let is_flag = |it: char| it.is_ascii_alphabetic();
+    let group = words.trim_start().strip_prefix("(?").unwrap_or_default();
+    let behind = group.trim_start_matches(is_flag);
+    let has_x = group[..group.len() - behind.len()].contains('x');
+    let end = if has_x && behind.starts_with([')', '-']) { "\n" } else { "" };
+    format!(r"\A(?:{words}{end})(?:\s|\z)")
 }
 
 /// Without the escape sequences that colour a text, and with line feeds alone at its line ends.
@@ -186,7 +197,7 @@ impl CallPattern {
         let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
         let matches = pattern(&calls.matches)?;
         pattern(&calls.runs)?;
-        let runs = pattern(&calls.runs.as_deref().map(shell::pattern))?;
+        let runs = pattern(&calls.runs.as_deref().map(of_first_words))?;
         let except = pattern(&calls.except)?;
         let (prints, prints_not) = (pattern(&calls.output_matches)?, pattern(&calls.output_never)?);
         let prints_nothing = pattern(&calls.output_nothing)?;
@@ -224,7 +235,10 @@ impl CallPattern {
             in_files.unwrap_or_else(|| is_in_call(&|text| pattern.is_in(text), call, arguments))
         });
         let Some(runs) = &self.runs else { return Some(matches.into()) };
-        let run_in = |line: &str| shell::run_of(runs, self.except.as_ref(), line);
+        let is_excepted =
+            |text: &str| self.except.as_ref().is_some_and(|pattern| pattern.is_in(text));
+        let is_meant = |text: &str| runs.is_in(text) && !is_excepted(text);
+        let run_in = |line: &str| shell::run_of(line, is_meant);
         let is_run = is_in_call(&|text| run_in(text).is_some(), call, arguments);
         let line = call.detail.as_deref().unwrap_or_default();
         let mut run = run_in(line);

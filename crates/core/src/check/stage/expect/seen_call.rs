@@ -5,11 +5,11 @@ use super::kinds::KindHistories;
 use super::truth::Truth;
 use crate::check::globs::NameGlob;
 use crate::check::paths::{ResolvedPath, resolved};
-use crate::check::shell::{ExitShown, ShellRun};
 use crate::check::stage::calls::ROW_DETAIL_BYTES_MAX;
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
 use crate::rules::escape::clipped;
+use ndjson_check_shell::{ExitShown, ShellRun};
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.

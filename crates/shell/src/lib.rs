@@ -1,4 +1,18 @@
-//! The commands in a line for a shell, and what its exit status says of each of them.
+//! The commands in a line for a shell: in pipes and lists, behind `sudo` and `env`, in quotes, in
+//! texts that another shell reads, and in those for PowerShell. It reads as much of the grammar of
+//! POSIX shells as agents use.
+//!
+//! ```
+//! use ndjson_check_shell::{ExitShown, run_of};
+//!
+//! let is_push = |command: &str| command.starts_with("git push");
+//! let run = run_of("cd app && sudo git push | grep new", is_push).expect("it pushes");
+//! assert_eq!(run.exit, ExitShown::Nothing);
+//! assert!(run.is_filtered);
+//! assert!(run_of("git commit -m 'git push'", is_push).is_none());
+//! ```
+//!
+//! The work on a line is bounded by a multiple of its length.
 
 mod characters;
 mod list;
@@ -6,14 +20,13 @@ mod parser;
 mod pipes;
 mod wrappers;
 
-use crate::profile::pattern::LazyRegex;
-
 use parser::ShellParser;
 use wrappers::{WORDS_MAX, has};
 
 /// What the exit status of a line says of a command in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum ExitShown {
+pub enum ExitShown {
+    /// It is that of the command.
     Own,
     /// The line succeeds only if the command does; it may fail because of a later one.
     IfItSucceeds,
@@ -23,14 +36,15 @@ pub(super) enum ExitShown {
 
 /// How a line runs the commands that are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct ShellRun {
-    pub(super) exit: ExitShown,
+pub struct ShellRun {
+    /// What the exit status says of them, at best.
+    pub exit: ExitShown,
     /// Whether another command of the line may have picked from the output.
-    pub(super) is_filtered: bool,
+    pub is_filtered: bool,
     /// Whether the start of the output may be missing, too.
-    pub(super) is_cut: bool,
+    pub is_cut: bool,
     /// Whether the command succeeds, too, if what it runs does not exist.
-    pub(super) may_be_skipped: bool,
+    pub may_be_skipped: bool,
 }
 
 /// Programs that show a part of what they read, and perhaps not its end.
@@ -69,18 +83,12 @@ struct ShellCommand {
 /// Replaces a space inside a word, so that no pattern mistakes a part of a word for a word.
 const INNER_SPACE: char = '\u{2423}';
 
-/// How a line runs a command that `pattern` describes, and `except` does not; nothing, if it does
-/// not. The pattern is made by [`pattern`].
-pub(super) fn run_of(
-    pattern: &LazyRegex,
-    except: Option<&LazyRegex>,
-    line: &str,
-) -> Option<ShellRun> {
+/// How a line runs the commands that are meant; nothing, if it runs none of them. `is_meant` gets
+/// the words of a command, without quotes and with one space between them. If the program is named
+/// with its directory, it gets the command without that, too.
+pub fn run_of(line: &str, is_meant: impl Fn(&str) -> bool) -> Option<ShellRun> {
     let commands = ShellParser::new(line).commands();
-    let is_excepted = |text: &str| except.is_some_and(|pattern| pattern.is_in(text));
-    let is_meant = |command: &&ShellCommand| {
-        command.texts().any(|text| pattern.is_in(&text) && !is_excepted(&text))
-    };
+    let is_meant = |command: &&ShellCommand| command.texts().any(|text| is_meant(&text));
     let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
     let is_filtered = commands.iter().any(|command| has(FILTERS, command.program()));
     let mut others = commands.iter().filter(|command| !is_meant(command));
@@ -88,17 +96,6 @@ pub(super) fn run_of(
         || others.any(|command| !has(NEUTRAL, command.program()));
     let may_be_skipped = commands.iter().filter(is_meant).any(ShellCommand::may_be_skipped);
     Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped })
-}
-
-/// A pattern for the first words of a command.
-pub(super) fn pattern(words: &str) -> String {
-    // A comment would go on to the end of the pattern.
-    let is_flag = |it: char| it.is_ascii_alphabetic();
-    let group = words.trim_start().strip_prefix("(?").unwrap_or_default();
-    let behind = group.trim_start_matches(is_flag);
-    let has_x = group[..group.len() - behind.len()].contains('x');
-    let end = if has_x && behind.starts_with([')', '-']) { "\n" } else { "" };
-    format!(r"\A(?:{words}{end})(?:\s|\z)")
 }
 
 impl ShellCommand {
@@ -137,4 +134,53 @@ fn program_name(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let endings = [".exe", ".cmd", ".bat"];
     endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ExitShown, ShellRun, run_of};
+
+    /// What the exit status says, and what else: `f`iltered, `c`ut, may be `s`kipped.
+    fn shown(line: &str) -> String {
+        let Some(run) = run_of(line, |command| command.starts_with("make")) else {
+            return "-".to_owned();
+        };
+        let ShellRun { exit, is_filtered, is_cut, may_be_skipped } = run;
+        let exit = match exit {
+            ExitShown::Own => "own",
+            ExitShown::IfItSucceeds => "if",
+            ExitShown::Nothing => "nothing",
+        };
+        let marks = [(is_filtered, " f"), (is_cut, " c"), (may_be_skipped, " s")];
+        let marks: String = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark).collect();
+        format!("{exit}{marks}")
+    }
+
+    #[test]
+    fn the_exit_status_is_of_the_right_command() {
+        for (line, expected) in [
+            ("make", "own"),
+            ("cd app && CI=1 sudo -E /usr/bin/make test", "own"),
+            ("bash -lc 'make test'", "own c"),
+            ("make; exit 1", "nothing c"),
+            ("make || exit 1", "own c"),
+            ("make && ls", "if c"),
+            ("set -e; make; ls", "if c"),
+            ("make; echo done", "nothing"),
+            ("make | head -5", "nothing f c"),
+            ("set -o pipefail; make | tail -5", "own c"),
+            ("make &", "nothing"),
+            ("! make", "nothing"),
+            ("make || true", "nothing c"),
+            ("echo $(make)", "nothing"),
+            ("cat <<E | sh\nmake\nE", "nothing c"),
+            ("npm exec make -- --if-present", "own s"),
+            ("echo 'make'", "-"),
+            ("git commit -m 'a; make'", "-"),
+            ("ls # make", "-"),
+            ("cat <<E\nmake\nE", "-"),
+        ] {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
 }
