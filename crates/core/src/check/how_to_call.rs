@@ -1,5 +1,6 @@
 //! What an agent was called without, if it writes text and no event.
 
+use super::error_text::is_failure;
 use crate::rules::escape::{clipped, visible};
 
 /// What is missing if it is not known which agent it is.
@@ -13,26 +14,6 @@ const TEXT_QUOTED_BYTES_MAX: usize = 120;
 
 /// A format of events, by the names that agents give to theirs.
 const FORMAT: &str = "json";
-
-/// How an error begins, in small letters.
-const BEGINS: [&str; 9] = [
-    "error ",
-    "exception in thread ",
-    "fatal ",
-    "npm err",
-    "panic: ",
-    "thread '",
-    "traceback (most recent call last)",
-    "uncaught ",
-    "usage: ",
-];
-
-/// How the first word of an error ends: `TypeError: `.
-const WORDS: [&str; 4] = ["error:", "exception:", "fatal:", "usage:"];
-
-/// How an error of a shell or of the system ends.
-const ENDS: [&str; 4] =
-    ["command not found", ": not found", "no such file or directory", "permission denied"];
 
 /// The note on a stream without events: its text, and how to call the agent. `command` is how the
 /// agent writes events, and `arguments` are those that it was called with.
@@ -62,19 +43,6 @@ fn is_called(command: &str, arguments: &[String]) -> bool {
     formats.peek().is_some() && formats.all(|format| given.contains(&format))
 }
 
-/// Whether a text looks like an error, and not like an answer.
-fn is_failure(text: &str) -> bool {
-    let small = text.to_ascii_lowercase();
-    let first = small.split_whitespace().next().unwrap_or_default();
-    // `zsh: command not found: agent`
-    let is_of_shell = small.contains(": command not found: ") || has_end(&small, &ENDS);
-    is_of_shell || has_end(first, &WORDS) || BEGINS.iter().any(|begin| small.starts_with(begin))
-}
-
-fn has_end(text: &str, ends: &[&str]) -> bool {
-    ends.iter().any(|end| text.ends_with(end))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,24 +69,6 @@ mod tests {
             let how = format!("`Not logged in`; for events, call it as `{command}`");
             let expected = if is_asked { "`Not logged in`".to_owned() } else { how };
             assert_eq!(note, Some(expected), "{arguments:?}");
-        }
-    }
-
-    #[test]
-    fn an_error_is_no_answer() {
-        for (text, expected) in [
-            ("bash: agent: command not found", true),
-            ("sh: 1: agent: not found", true),
-            ("zsh: command not found: agent", true),
-            ("Error: listen EADDRINUSE: address already in use :::3000", true),
-            ("ModuleNotFoundError: No module named 'x'", true),
-            ("Traceback (most recent call last):", true),
-            ("Usage: agent [options]", true),
-            ("I fixed the error: the sum was wrong.", false),
-            ("Done.", false),
-            ("Errors are now shown.", false),
-        ] {
-            assert_eq!(is_failure(text), expected, "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ mod answer;
 mod builder;
 mod contract;
 mod end_of_run;
-mod error_line;
+mod error_text;
 mod event;
 mod expectation;
 mod findings;
@@ -52,7 +52,7 @@ pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 #[cfg(feature = "run")]
-pub(crate) use error_line::says_something;
+pub(crate) use error_text::says_something;
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,
     RunEvents, RunResult, Session, SessionFacts, TextSegment,

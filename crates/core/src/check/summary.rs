@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::error_line::error_line;
+use super::error_text::error_line;
 use super::event::TextSegment;
 use super::note::Note;
 use super::stage::calls::{CallCounts, ToolCall};

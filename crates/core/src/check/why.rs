@@ -2,7 +2,7 @@
 
 use super::Outcome;
 use super::end_of_run::{Cause, EndOfRun, ProducerExit, TerminalState};
-use super::error_line::error_line;
+use super::error_text::error_line;
 use crate::facts::{RetryAfter, RunFacts, message_in};
 use crate::profile::{EndReason, Profile, Retryable, reason_of_provider};
 

@@ -2,6 +2,7 @@
 
 use crate::check::contract::Options;
 use crate::check::end_of_run::LastLine;
+use crate::check::error_text::is_trace;
 use crate::check::findings::Findings;
 use crate::check::note::counted;
 use crate::facts::FactReader;
@@ -220,8 +221,7 @@ impl<'c> LineCheck<'c> {
 
     /// What shows best why there is text in place of events.
     pub(crate) fn plain_text(&self) -> Option<&str> {
-        let is_trace = |text: &&String| text.starts_with("Traceback (");
-        let last = self.first_text.as_ref().filter(is_trace).and(self.last_text.as_deref());
+        let last = self.first_text.as_ref().filter(|text| is_trace(text)).and(self.last_text.as_deref());
         last.or(self.first_text.as_deref())
     }
 

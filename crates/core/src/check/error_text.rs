@@ -1,4 +1,8 @@
-//! Which line of a command's standard error says what went wrong.
+//! Which text is an error: a line of a command's standard error, or text in place of events.
+//!
+//! The lists differ. On standard error a sign anywhere in a line shows that the line names the
+//! error. Text on standard output may be an answer that mentions an error: it must begin or end as
+//! an error does, and what begins as a stack or as the usage counts, too.
 
 /// In a line that names an error, in small letters.
 const SIGNS: [&str; 10] = [
@@ -37,6 +41,26 @@ const HINTS: [&str; 17] = [
     "usage",
     "warn",
 ];
+
+/// How an error begins that is written in place of an answer, in small letters.
+const FAILURE_BEGINS: [&str; 9] = [
+    "error ",
+    "exception in thread ",
+    "fatal ",
+    "npm err",
+    "panic: ",
+    "thread '",
+    "traceback (most recent call last)",
+    "uncaught ",
+    "usage: ",
+];
+
+/// How the first word of an error ends: `TypeError: `.
+const FAILURE_WORDS: [&str; 4] = ["error:", "exception:", "fatal:", "usage:"];
+
+/// How an error of a shell or of the system ends.
+const FAILURE_ENDS: [&str; 4] =
+    ["command not found", ": not found", "no such file or directory", "permission denied"];
 
 fn names_error(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
@@ -83,4 +107,45 @@ fn message_of(line: &str) -> Option<&str> {
     let is_key = key.is_empty() || key.ends_with('_') && !key.contains(' ');
     let text = text.trim_matches([' ', ',', '"', '\'']);
     (is_key && !text.is_empty()).then_some(text)
+}
+
+/// Whether the last line of a text says what went wrong, and not the first one.
+pub(super) fn is_trace(text: &str) -> bool {
+    text.starts_with("Traceback (")
+}
+
+/// Whether a text looks like an error, and not like an answer.
+pub(super) fn is_failure(text: &str) -> bool {
+    let small = text.to_ascii_lowercase();
+    let first = small.split_whitespace().next().unwrap_or_default();
+    // `zsh: command not found: agent`
+    let is_of_shell = small.contains(": command not found: ") || has_end(&small, &FAILURE_ENDS);
+    is_of_shell || has_end(first, &FAILURE_WORDS) || FAILURE_BEGINS.iter().any(|begin| small.starts_with(begin))
+}
+
+fn has_end(text: &str, ends: &[&str]) -> bool {
+    ends.iter().any(|end| text.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_failure;
+
+    #[test]
+    fn an_error_is_no_answer() {
+        for (text, expected) in [
+            ("bash: agent: command not found", true),
+            ("sh: 1: agent: not found", true),
+            ("zsh: command not found: agent", true),
+            ("Error: listen EADDRINUSE: address already in use :::3000", true),
+            ("ModuleNotFoundError: No module named 'x'", true),
+            ("Traceback (most recent call last):", true),
+            ("Usage: agent [options]", true),
+            ("I fixed the error: the sum was wrong.", false),
+            ("Done.", false),
+            ("Errors are now shown.", false),
+        ] {
+            assert_eq!(is_failure(text), expected, "{text}");
+        }
+    }
 }
