@@ -38,7 +38,8 @@ const examples = JSON.parse(text(here, "examples.json")).map(({ name, title, fil
 });
 const builtin = join(root, "crates/core/src/profile/builtin");
 const profiles = readdirSync(builtin).map((name) => {
-  return [name, JSON.parse(text(builtin, name, "profile.json")).title ?? name];
+  const { title, command } = JSON.parse(text(builtin, name, "profile.json"));
+  return [name, [title ?? name, command].filter(Boolean).join(": ")];
 });
 const data = JSON.stringify({ examples, profiles }).replace(/</g, "\\u003c");
 

@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             table,
             "BuiltInProfile {{ name: {name:?}, program: {:?}, resolved: {resolved:?}, \
              schema: {schema}, table: {nodes} }},",
-            program(profile)
+            profile["command"].as_str().and_then(|command| command.split(' ').next())
         )?;
     }
     table.push(']');
@@ -101,13 +101,6 @@ fn resolved(profile: &Value, profiles: &BTreeMap<String, Value>) -> Result<Value
     let base = base.ok_or("it extends a profile that is not built in")?;
     merge::extended(resolved(base, profiles)?, profile)
         .map_err(|place| format!("{place}: null removes a key that the base does not have"))
-}
-
-/// The program in a title such as `Kiro CLI: kiro-cli chat --no-interactive`.
-fn program(profile: &Value) -> Option<&str> {
-    let (_, command) = profile["title"].as_str()?.split_once(": ")?;
-    let (program, arguments) = command.split_once(' ')?;
-    (arguments.starts_with('-') || arguments.contains(" -")).then_some(program)
 }
 
 fn rust_of_words(PackedTexts { text, ends }: &PackedTexts) -> String {

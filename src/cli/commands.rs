@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ndjson_check_core::Error;
 use ndjson_check_core::internals::{
-    self, DEFAULT, LANGUAGE, events_schema, profile_names, profile_title,
+    self, DEFAULT, LANGUAGE, ProfileEntry, events_schema, profile_entry, profile_names,
 };
 use ndjson_check_draft::draft_profile;
 use ndjson_check_formats::REPORT_SCHEMA;
@@ -94,10 +94,11 @@ fn profile_list() -> Result<String, Error> {
     let width = profile_names().map(str::len).max().unwrap_or_default();
     let mut text = format!("{:<width$} AGENT, AND THE VERSIONS SEEN\n", "PROFILE");
     for name in profile_names() {
-        let (title, versions) = profile_title(name)?;
+        let ProfileEntry { title, command, versions, .. } = profile_entry(name)?;
+        let agent: Vec<String> = [title].into_iter().chain(command).collect();
         let seen = versions.join(", ");
         let seen = if seen.is_empty() { seen } else { format!("\n{:width$} {seen}", "") };
-        text.extend([format!("{name:<width$} {title}{seen}\n")]);
+        text.extend([format!("{name:<width$} {}{seen}\n", agent.join(": "))]);
     }
     Ok(text)
 }

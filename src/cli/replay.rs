@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 use std::{env, fs};
 
-use ndjson_check_core::internals::{nearest, profile_title};
-use ndjson_check_core::{Checker, Error, Event, LastEvents, Outcome, ProducerExit};
+use ndjson_check_core::internals::{nearest, profile_entry};
+use ndjson_check_core::{Checker, Event, LastEvents, Outcome, ProducerExit};
 
 use super::args::{ReplayArgs, Speed, quoted};
 use super::error::CliError;
@@ -206,13 +206,14 @@ fn wait() -> ! {
 /// Writes a script with the name of the agent's command, which does what these arguments say,
 /// whatever its own are.
 fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Result<(), CliError> {
-    let Some(command) = profile.map(command_of).transpose()?.flatten() else {
+    let entry = profile.map(profile_entry).transpose()?;
+    let Some(program) = entry.and_then(|entry| entry.program) else {
         return Err(CliError::usage("--install needs a recording of an agent that has a command"));
     };
     if arguments.what.as_deref() == Some(STDIN) {
         return Err(CliError::usage("--install needs a file that can be read again"));
     }
-    let mut path = folder.join(&command);
+    let mut path = folder.join(program);
     if cfg!(windows) {
         path.set_extension("cmd");
     }
@@ -227,15 +228,6 @@ fn install(folder: &Path, profile: Option<&str>, arguments: &ReplayArgs) -> Resu
     });
     written.map_err(|error| CliError::output(path.display().to_string(), error))?;
     print(&format!("{} replays {}\n", path.display(), names(arguments)))
-}
-
-/// The command of an agent, as the title of its profile names it.
-fn command_of(profile: &str) -> Result<Option<String>, Error> {
-    let (title, _) = profile_title(profile)?;
-    let (_, line) = title.rsplit_once(": ").unwrap_or_default();
-    let word = line.split(' ').next().unwrap_or_default();
-    let is_command = !word.is_empty() && line.contains(" -") && !word.contains('/');
-    Ok(is_command.then(|| word.to_owned()))
 }
 
 fn names(arguments: &ReplayArgs) -> String {

@@ -62,14 +62,28 @@ pub fn whole_profile_text(name: &str) -> Result<String, Error> {
     Profile::whole_text(name)
 }
 
-/// The agent of a built-in profile, and the versions of it that were seen.
+/// What a list of the profiles shows of one.
+#[derive(Debug)]
+pub struct ProfileEntry {
+    pub title: String,
+    /// How the agent is called so that it writes events.
+    pub command: Option<String>,
+    /// The first word of it.
+    pub program: Option<String>,
+    /// The versions that were seen.
+    pub versions: Vec<String>,
+}
+
+/// The agent of a profile.
 ///
 /// # Errors
 ///
 /// When there is none of this name.
-pub fn profile_title(name: &str) -> Result<(String, Vec<String>), Error> {
-    let (profile, _) = Profile::load(name)?;
-    Ok((profile.title.clone(), profile.versions.seen.clone()))
+pub fn profile_entry(name: &str) -> Result<ProfileEntry, Error> {
+    let (Profile { title, command, versions, .. }, _) = Profile::load(name)?;
+    let program = command.as_deref().and_then(|command| command.split(' ').next());
+    let program = program.map(str::to_owned);
+    Ok(ProfileEntry { title, command, program, versions: versions.seen })
 }
 
 /// The schema of the events of a built-in profile, or of a profile file.

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::CommandFactory as _;
 
 use ndjson_check_core::Rule;
-use ndjson_check_core::internals::{nearest, profile_names, profile_title};
+use ndjson_check_core::internals::{nearest, profile_entry, profile_names};
 
 use super::CommandLine;
 use super::shell_words::in_shell;
@@ -66,10 +66,10 @@ fn meant_profile(arguments: &[OsString]) -> Option<String> {
     Some(format!("`profiles` takes one name, but `{other}` is another one"))
 }
 
-/// Whether a profile is called with this word, by its title: `Claude Code: claude -p`.
+/// Whether this is the program of an agent.
 fn is_agent(word: &str) -> bool {
-    let (begin, title) = (format!(": {word} "), |name| profile_title(name).ok());
-    profile_names().filter_map(title).any(|(title, _)| title.contains(&begin))
+    let mut entries = profile_names().filter_map(|name| profile_entry(name).ok());
+    entries.any(|entry| entry.program.as_deref() == Some(word))
 }
 
 /// The command line of a user who left out the `--` before a command.

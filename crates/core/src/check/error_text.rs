@@ -120,7 +120,9 @@ pub(super) fn is_failure(text: &str) -> bool {
     let first = small.split_whitespace().next().unwrap_or_default();
     // `zsh: command not found: agent`
     let is_of_shell = small.contains(": command not found: ") || has_end(&small, &FAILURE_ENDS);
-    is_of_shell || has_end(first, &FAILURE_WORDS) || FAILURE_BEGINS.iter().any(|begin| small.starts_with(begin))
+    is_of_shell
+        || has_end(first, &FAILURE_WORDS)
+        || FAILURE_BEGINS.iter().any(|begin| small.starts_with(begin))
 }
 
 fn has_end(text: &str, ends: &[&str]) -> bool {

@@ -253,7 +253,7 @@ impl<'c> LineLoop<'c> {
         let Some(found) = found.filter(|_| self.lines.lines > 0 && !is_binary) else { return };
         let (profile, options) = (self.contract.profile(), self.contract.options());
         let is_known = self.source == ProfileSource::Named || options.silent.is_some();
-        let command = profile.command().filter(|_| is_known);
+        let command = profile.command.as_deref().filter(|_| is_known);
         found.note = how_to_call(command, &options.arguments, self.lines.plain_text());
     }
 

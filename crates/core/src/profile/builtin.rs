@@ -15,7 +15,7 @@ const DEFAULT_PROGRAM: &str = "cursor-agent";
 
 pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
-    /// The agent's program, if its title names it.
+    /// The agent's program, if it has a command.
     program: Option<&'static str>,
     /// With what it inherits, in as few bytes as possible: it is read at every start.
     pub(super) resolved: &'static str,
@@ -58,8 +58,8 @@ impl BuiltInProfile {
     /// The one whose name the program has, or that names this program.
     pub(super) fn of_program(program: &str) -> Option<&'static Self> {
         let program = if program == DEFAULT_PROGRAM { DEFAULT } else { program };
-        let by_title = || BUILT_IN.iter().find(|profile| profile.program == Some(program));
-        Self::find(program).or_else(by_title)
+        let by_command = || BUILT_IN.iter().find(|profile| profile.program == Some(program));
+        Self::find(program).or_else(by_command)
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {

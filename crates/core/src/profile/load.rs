@@ -42,13 +42,6 @@ enum SchemaSource {
 }
 
 impl Profile {
-    /// How the agent is called so that it writes events, if the title says it.
-    pub(crate) fn command(&self) -> Option<&str> {
-        let (_, command) = self.title.split_once(": ")?;
-        let command = command.split(',').next()?;
-        command.contains(" -").then_some(command)
-    }
-
     /// The name of the built-in profile whose agent this program is.
     pub(crate) fn of_program(program: &str) -> Option<&'static str> {
         BuiltInProfile::of_program(program).map(|profile| profile.name)

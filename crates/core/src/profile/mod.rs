@@ -84,8 +84,10 @@ pub(crate) struct Profile {
     #[serde(rename = "$id")]
     _id: Option<String>,
     pub name: String,
-    /// The producer's name, command and flags.
+    /// The producer's name.
     pub title: String,
+    /// How it is called so that it writes events.
+    pub command: Option<String>,
     /// The event schema, which is loaded separately.
     #[serde(rename = "schema")]
     _schema: Option<Value>,

@@ -221,7 +221,8 @@ impl<'c> LineCheck<'c> {
 
     /// What shows best why there is text in place of events.
     pub(crate) fn plain_text(&self) -> Option<&str> {
-        let last = self.first_text.as_ref().filter(|text| is_trace(text)).and(self.last_text.as_deref());
+        let last =
+            self.first_text.as_ref().filter(|text| is_trace(text)).and(self.last_text.as_deref());
         last.or(self.first_text.as_deref())
     }
 
