@@ -43,9 +43,6 @@ pub(crate) use values::{
     Color, EngineName, InputFormat, ReportFormat, ReportTo, SessionCount, Size,
 };
 
-/// The value of `--exit-grace` without the flag.
-pub(crate) const EXIT_GRACE: Duration = Duration::from_secs(10);
-
 #[derive(Debug)]
 pub(crate) enum Invocation {
     Check(Box<Cli>),

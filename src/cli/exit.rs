@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use ndjson_check_core::internals::run::Interrupt;
-use ndjson_check_formats::report::RunTotals;
 
 pub(crate) const SUCCEEDED: u8 = 0;
 pub(crate) const NON_CONFORMING: u8 = 1;
@@ -38,20 +37,6 @@ pub(crate) fn table() -> String {
         let _ = writeln!(table, "{code:>5}  {meaning}");
     }
     table + "If several apply, the most severe wins: 2, then 1, 4, 3, 0."
-}
-
-/// `is_unwritten`: an output failed. So many inputs that were not checked are `accepted`.
-pub(crate) fn code(totals: &RunTotals, is_unwritten: bool, accepted: u64) -> u8 {
-    match totals {
-        _ if totals.not_checked > accepted => NOT_CHECKED,
-        RunTotals { streams: 0, .. } => NOT_CHECKED,
-        _ if is_unwritten => NOT_CHECKED,
-        RunTotals { non_conforming: 1.., .. } | RunTotals { stale: 1.., .. } => NON_CONFORMING,
-        RunTotals { timed_out: 1.., .. } => TIMED_OUT,
-        // A rule may be turned off, but that does not make the run a success.
-        RunTotals { failed: 1.., .. } | RunTotals { truncated: 1.., .. } => RUN_FAILED,
-        _ => SUCCEEDED,
-    }
 }
 
 /// A code that a command brought with it is that of a failed run.

@@ -199,9 +199,10 @@ impl Outputs {
         }
         let mut failure = self.failure();
         let (totals, accepted) = (self.totals, self.unreadable.min(self.unread));
-        let code = |is_unwritten: bool| match own_code.filter(|_| !is_unwritten) {
+        let code = |is_unwritten: bool| match own_code {
+            _ if is_unwritten => exit::NOT_CHECKED,
             Some(code) => code,
-            None => exit::code(&totals, is_unwritten, accepted),
+            None => totals.exit_code(accepted),
         };
         // So that the runner obeys commands again: annotations are some.
         self.conversion = None;

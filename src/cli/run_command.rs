@@ -11,7 +11,7 @@ use ndjson_check_core::internals::run::{
 };
 use ndjson_check_core::{Checker, ExitStatus, NoRetry, Observer, ProducerExit};
 
-use super::args::{Cli, EXIT_GRACE};
+use super::args::Cli;
 use super::check_stream::{StreamJob, check_stream};
 use super::error::CliError;
 use super::exit::{self, Exit};
@@ -133,7 +133,7 @@ fn run_once(
         (exit, interrupt) = producer.finish();
     }
     outputs.copies = copies;
-    let own_code = exit::code(outputs.totals(), false, 0);
+    let own_code = outputs.totals().exit_code(0);
     let propagated =
         cli.propagate_exit_code && [exit::SUCCEEDED, exit::RUN_FAILED].contains(&own_code);
     Ok((failed_status(&exit).filter(|_| propagated).map(ExitStatus::shell_code), interrupt))
@@ -141,9 +141,10 @@ fn run_once(
 
 /// Starts what writes the stream: the producer, its stream, and its name.
 fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, String), CliError> {
-    let grace = cli.exit_grace.unwrap_or(EXIT_GRACE);
     let calls = cli.call_timeout.iter().map(|it| (it.kind, it.limit)).collect();
-    let timers = Timers { timeout: cli.timeout, idle: cli.idle_timeout, calls, grace };
+    let mut timers =
+        Timers { timeout: cli.timeout, idle: cli.idle_timeout, calls, ..Timers::default() };
+    timers.grace = cli.exit_grace.unwrap_or(timers.grace);
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
     let Some(program) = cli.command.first() else {
         let started = Producer::of_input(Input::Stdin.open()?, timers, WHOLE_PROCESS);

@@ -1,7 +1,7 @@
 //! What the packages for other languages show of one stream: an output by its name, and the result
 //! as JSON.
 
-use ndjson_check_core::{Answer, Diagnostic, Outcome, StreamSummary, Verdict};
+use ndjson_check_core::{Answer, Diagnostic, StreamSummary};
 use serde::Serialize;
 
 use crate::convert::answer_of;
@@ -50,17 +50,7 @@ fn no_folder() -> PageFolder {
 pub fn end(out: &mut Written<Vec<u8>>, summary: &StreamSummary) {
     let mut totals = RunTotals::default();
     totals.add(summary);
-    out.end(&totals, exit_code(summary));
-}
-
-/// That of the program for this stream.
-fn exit_code(summary: &StreamSummary) -> u8 {
-    match (summary.verdict, summary.outcome) {
-        (Verdict::Conforming, Outcome::Succeeded) => 0,
-        (Verdict::Conforming, Outcome::TimedOut) => 4,
-        (Verdict::Conforming, _) => 3,
-        (_, _) => 1,
-    }
+    out.end(&totals, totals.exit_code(0));
 }
 
 impl From<Vec<Diagnostic>> for FirstFindings {

@@ -18,9 +18,6 @@ use crate::error::Error;
 use crate::profile::{CallKind, ExitStatus};
 use crate::rules::diagnostic::Diagnostic;
 
-/// How long a command may run on after its terminal event, unless the user says otherwise.
-const EXIT_GRACE: Duration = Duration::from_secs(10);
-
 const READ_BYTES: usize = 64 * 1024;
 
 /// What a command reads from its standard input.
@@ -67,7 +64,7 @@ impl Command {
             name: platform::called(program).to_string_lossy().into_owned(),
             inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
-            timers: Timers { timeout: None, idle: None, calls: Vec::new(), grace: EXIT_GRACE },
+            timers: Timers::default(),
             stdout: None,
             stderr: None,
         }

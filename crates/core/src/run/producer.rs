@@ -36,6 +36,12 @@ pub struct Timers {
     pub grace: Duration,
 }
 
+impl Default for Timers {
+    fn default() -> Self {
+        Self { timeout: None, idle: None, calls: Vec::new(), grace: Duration::from_secs(10) }
+    }
+}
+
 impl Timers {
     pub(super) fn of_call(&self, kind: Option<CallKind>) -> Option<Duration> {
         let of = |wanted: Option<CallKind>| {

@@ -136,6 +136,20 @@ impl RunTotals {
         self.known += stream.known;
     }
 
+    /// The exit code of the program, as its help lists them. `accepted` is how many inputs may be
+    /// left unchecked.
+    pub fn exit_code(&self, accepted: u64) -> u8 {
+        match self {
+            _ if self.not_checked > accepted => 2,
+            Self { streams: 0, .. } => 2,
+            Self { non_conforming: 1.., .. } | Self { stale: 1.., .. } => 1,
+            Self { timed_out: 1.., .. } => 4,
+            // A rule may be turned off, but that does not make the run a success.
+            Self { failed: 1.., .. } | Self { truncated: 1.., .. } => 3,
+            _ => 0,
+        }
+    }
+
     fn judge(&mut self, stream: &StreamSummary) {
         match stream.verdict {
             Verdict::Conforming => self.conforming += 1,
