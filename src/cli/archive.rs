@@ -34,7 +34,10 @@ impl<R: Read> Decompressed<R> {
     }
 
     fn begun(mut source: R) -> io::Result<Self> {
-        let head = head(&mut source)?;
+        let (head, failure) = head(&mut source, show_format);
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
         let is_gzip = head == GZIP;
         let is_zstandard = [ZSTANDARD, SKIPPABLE].contains(&&*first_of_range(&head));
         let begun = Cursor::new(head).chain(source);
@@ -64,23 +67,30 @@ impl<R: Read> Read for Decompressed<R> {
     }
 }
 
-/// The first bytes: as many as distinguish an archive from a stream, which is one for events.
-fn head(source: &mut impl Read) -> io::Result<Vec<u8>> {
+/// The first bytes of a source: as many as are enough, which is one for events. Also why there are
+/// no more, if reading failed.
+pub(super) fn head(
+    source: &mut impl Read,
+    is_enough: impl Fn(&[u8]) -> bool,
+) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::new();
-    loop {
+    while !is_enough(&head) {
         let mut byte = [0];
         match source.read(&mut byte) {
-            Ok(0) => return Ok(head),
+            Ok(0) => break,
             Ok(_) => head.push(byte[0]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        }
-        let begun = first_of_range(&head);
-        let may_become = |magic: &[u8]| begun.len() < magic.len() && magic.starts_with(&begun);
-        if ![GZIP, ZSTANDARD, SKIPPABLE].into_iter().any(may_become) {
-            return Ok(head);
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (head, Some(error)),
         }
     }
+    (head, None)
+}
+
+/// Whether the first bytes distinguish a compressed file from a stream.
+fn show_format(head: &[u8]) -> bool {
+    let begun = first_of_range(head);
+    let may_become = |magic: &[u8]| begun.len() < magic.len() && magic.starts_with(&begun);
+    ![GZIP, ZSTANDARD, SKIPPABLE].into_iter().any(may_become)
 }
 
 /// The same bytes, with one first byte for all skippable frames.

@@ -9,7 +9,7 @@ use tar::Archive;
 
 use super::tar_links::TarLinks;
 use super::{STDIN, is_stream_name, nothing_to_check, unread};
-use crate::cli::archive::Decompressed;
+use crate::cli::archive::{Decompressed, head};
 use crate::cli::outputs::copied;
 
 /// The bytes up to the mark of a tar archive, and the mark.
@@ -39,7 +39,7 @@ pub(crate) fn each_stream(
     mut each: impl FnMut(Result<FoundStream<'_>, Error>),
 ) {
     let mut source = Decompressed::new(source);
-    let (head, failure) = head(&mut source);
+    let (head, failure) = head(&mut source, show_format);
     let is_archive = is_tar(&head);
     let mut source = head.as_slice().chain(Failing(failure)).chain(source);
     if !is_archive {
@@ -81,7 +81,7 @@ pub(crate) fn one_stream<R: Read>(
     user: &str,
 ) -> Result<impl Read + use<R>, Error> {
     let mut source = Decompressed::new(source);
-    let (head, failure) = head(&mut source);
+    let (head, failure) = head(&mut source, show_format);
     if is_tar(&head) {
         return Err(several(name, user));
     }
@@ -132,24 +132,10 @@ fn member_name(archive: &str, path: &Path) -> String {
     if archive == STDIN { path.into_owned() } else { format!("{archive}/{path}") }
 }
 
-/// The first bytes: as many as distinguish a tar archive from a stream, which is one for events.
-/// Also why there are no more, if reading failed.
-fn head(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
-    let mut head = Vec::new();
-    while head.len() < TAR_HEAD_BYTES {
-        let mut byte = [0];
-        match source.read(&mut byte) {
-            Ok(0) => break,
-            Ok(_) => head.push(byte[0]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return (head, Some(error)),
-        }
-        let is_line = matches!(head[0], b'{' | b'[' | b' ' | b'\t') || head.contains(&b'\n');
-        if is_line {
-            break;
-        }
-    }
-    (head, None)
+/// Whether the first bytes distinguish a tar archive from a stream.
+fn show_format(head: &[u8]) -> bool {
+    let is_line = matches!(head.first(), Some(b'{' | b'[' | b' ' | b'\t'));
+    is_line || head.contains(&b'\n') || head.len() >= TAR_HEAD_BYTES
 }
 
 /// Fails once, if there is an error.
