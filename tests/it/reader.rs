@@ -109,7 +109,7 @@ fn the_status_of_a_process_is_an_end() {
         (0x8b, ExitStatus::Signal(11)),
     ] {
         let exit = ProducerExit::from(process::ExitStatus::from_raw(status));
-        assert_eq!(exit, ProducerExit::default().status(expected));
+        assert_eq!(exit, ProducerExit::from(expected));
     }
 }
 

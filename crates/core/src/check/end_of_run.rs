@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::Outcome;
-use super::expectation::setters;
 use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -64,16 +63,6 @@ impl From<std::process::ExitStatus> for ProducerExit {
         ExitStatus::from(status).into()
     }
 }
-
-setters!(ProducerExit {
-    status: Option<ExitStatus>,
-    stop: Option<StopReason>,
-    was_interrupted: bool,
-    stdout_held_open: bool,
-    had_no_idle_timeout: bool,
-    had_no_call_timeout: bool,
-    stderr: Option<Vec<String>>,
-});
 
 /// Why a producer was stopped, or its stream abandoned.
 #[derive(Debug, Clone, PartialEq, Eq)]
