@@ -7,7 +7,7 @@ use std::mem;
 
 use ndjson_check_core::StreamLines;
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, NoRetry, Note, Observer, Severity, StreamStart,
+    CheckedLine, Diagnostic, Error, Event, NoRetry, Note, Observer, Severity, StreamStart,
     StreamSummary, WantedEvents,
 };
 use ndjson_check_formats::baseline::Baseline;
@@ -277,7 +277,7 @@ impl Observer for Outputs {
         self.observers().for_each(|observer| observer.undetected_events(hides_open_calls));
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.progress.event(event);
         self.observers().for_each(|observer| observer.event(event));
     }

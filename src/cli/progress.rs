@@ -19,7 +19,7 @@ use std::time::Duration;
 use indicatif::{
     BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike as _,
 };
-use ndjson_check_core::{CheckedEvent, Error, Limits, WantedEvents};
+use ndjson_check_core::{CheckedLine, Error, Limits, WantedEvents};
 
 use super::args::Cli;
 use super::inputs::Input;
@@ -118,7 +118,7 @@ impl Progress {
         if is_of_run { WantedEvents::DETAILS } else { WantedEvents::NONE }
     }
 
-    pub(crate) fn event(&self, event: &CheckedEvent<'_>) {
+    pub(crate) fn event(&self, event: &CheckedLine<'_>) {
         if let Some(Shown { work: Work::Run(status), .. }) = &self.0 {
             status.lock().unwrap_or_else(PoisonError::into_inner).event(event);
         }

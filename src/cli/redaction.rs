@@ -5,7 +5,7 @@ use std::env;
 use std::io::{self, Cursor, Read};
 
 use ndjson_check_core::{
-    CheckedEvent, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
+    CheckedLine, Checker, Diagnostic, Error, Event, Observer, ProducerExit, Redactor, Rule,
     SecretValue, StreamCheck, StreamStart, StreamSummary, WantedEvents,
 };
 
@@ -216,7 +216,7 @@ impl Observer for WithOriginalVerdict<'_> {
         self.out.undetected_events(hides_open_calls);
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.out.event(event);
     }
 

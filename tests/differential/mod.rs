@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ndjson_check::{
-    CheckedEvent, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, Observer,
+    CheckedLine, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, Observer,
     ProducerExit, StreamStart, StreamSummary, Written,
 };
 
@@ -231,7 +231,7 @@ impl Observer for Collected<'_, '_> {
         self.conversion.as_mut().map_or(Ok(()), |it| it.begin(start))
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         let (line, tag, bytes) = (event.line(), event.tag(), event.bytes().len());
         let (is_valid, is_in_run) = (event.is_valid(), event.is_in_run());
         let _ = writeln!(self.events, "{line} {tag} {bytes} {is_valid} {is_in_run}");

@@ -26,10 +26,10 @@ fn of_agents() -> impl Iterator<Item = (String, Case)> {
 /// The lines of a json report, without the last one.
 fn report(flags: &[&str], path: &Path) -> Vec<Value> {
     let output = program().args(["--report", "json"]).args(flags).arg(path).output().unwrap();
-    let told = text(&output.stdout);
+    let reported = text(&output.stdout);
     assert_eq!(text(&output.stderr), "", "{}", path.display());
     let mut lines: Vec<Value> =
-        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        reported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines.pop();
     lines
 }
@@ -56,10 +56,10 @@ fn recordings_of_agents_are_judged_as_their_index_says() {
         for profile in ["auto", row.0] {
             let lines = report(&["--profile", profile], &path);
             let stream = lines.last().unwrap();
-            let told = |key: &str| stream[key].as_str().unwrap();
+            let reported = |key: &str| stream[key].as_str().unwrap();
             let rules =
                 stream["rule_counts"].as_object().unwrap().keys().map(String::as_str).collect();
-            let judged = (told("profile"), told("verdict"), told("outcome"), rules);
+            let judged = (reported("profile"), reported("verdict"), reported("outcome"), rules);
             assert_eq!(judged, row, "{name}, --profile {profile}");
         }
     }
@@ -251,18 +251,18 @@ fn no_text_is_printed_twice() {
     for (_, case) in of_agents() {
         let (stream, mut checker) = (case.bytes(), case.checker());
         let events = events(&stream);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for event in &events {
-            strings(event, &mut told);
+            strings(event, &mut reported);
         }
-        let told = most(told);
+        let reported = most(reported);
         for to in [Form::Answer, Form::Transcript] {
             let output = converted(&stream, &mut checker, to);
             let output = without_actions(&output);
             let found = most([&*output]);
             windows += found.len();
             let mut found = found.iter();
-            let one = found.find(|(it, count)| **count > *told.get(*it).unwrap_or(&1));
+            let one = found.find(|(it, count)| **count > *reported.get(*it).unwrap_or(&1));
             if let Some((window, _)) = one {
                 let path = case.path.to_str().unwrap().replace('\\', "/");
                 let window = String::from_utf8_lossy(window);

@@ -207,7 +207,7 @@ fn a_truncated_tar_archive_is_named() {
         let error = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{at}: {error}");
         assert!(error.contains("truncated"), "{at}: {error}");
-        assert_eq!(error.matches("failed to read").count(), 1, "told once: {error}");
+        assert_eq!(error.matches("failed to read").count(), 1, "reported once: {error}");
     }
     let mut damaged = archive.clone();
     damaged[150] ^= 1;

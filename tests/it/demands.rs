@@ -257,7 +257,7 @@ fn writes_stay_where_they_may_be() {
         assert_eq!(raised(&run, &within).is_none(), is_within, "{path}: within");
         assert_eq!(raised(&run, &never).is_none(), is_allowed, "{path}: never");
     }
-    // Without the agent's directory, an absolute path in it cannot be told from another.
+    // Without the agent's directory, an absolute path in it cannot be distinguished from another.
     let lost = |path: &str| run_of(&[write("c1", path)]).replace("\"cwd\":\"/app\",", "");
     hides(
         &lost("/app/.github/ci.yml"),

@@ -174,7 +174,7 @@ fn a_stream_without_events_is_checked_with_the_default_profile() {
     for stream in ["", "hello\n", "{\"a\":{\"type\":\"assistant\"} \"b\"}\n"] {
         let human = run_on(&[], stream.as_bytes());
         assert_eq!(human.status.code(), Some(1), "{stream:?}");
-        // A person is told nothing of profiles where no event can show one.
+        // No message names profiles where no event can show one.
         assert!(!text(&human.stdout).contains("profile"), "{stream:?}");
         let json = text(&run_on(&["--report", "json"], stream.as_bytes()).stdout);
         assert!(json.contains(r#""profile":"cursor""#), "{json}");

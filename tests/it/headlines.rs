@@ -178,7 +178,7 @@ fn a_headline_is_one_line_of_limited_length() {
     assert!(headline.len() <= 400 && headline.ends_with('…'), "{headline}");
 }
 
-/// Goal: a run that a command made is told as well as one that is read.
+/// Goal: the report of a run that a command made is as good as that of one that is read.
 #[cfg(unix)]
 #[test]
 fn commands_have_headlines() {

@@ -175,15 +175,15 @@ fn a_stream_of_two_agents_is_told_apart() {
     let stream = fs::read_to_string(root().join("fixtures/agents/cursor/is-error.ndjson")).unwrap();
     let output = run_on(&["--strict"], format!("{head}{stream}").as_bytes());
     assert_eq!(output.status.code(), Some(1));
-    let told = text(&output.stdout);
+    let reported = text(&output.stdout);
     let expected = "    error[wrong-profile] line 2\n      note: an earlier event shows codex-old; \
                     if two agents wrote this, split it, or else choose the profile cursor or \
                     codex-old\n";
-    assert!(told.contains(expected), "{told}");
+    assert!(reported.contains(expected), "{reported}");
     let head =
         "✗ the wrong profile: this looks like a stream of cursor, but the profile is codex-old";
-    assert!(told.starts_with(head), "{told}");
-    assert_eq!(told.matches("wrong-profile").count(), 1, "{told}");
+    assert!(reported.starts_with(head), "{reported}");
+    assert_eq!(reported.matches("wrong-profile").count(), 1, "{reported}");
     // Behind the first events, too, nothing of the other agent is known.
     let stream = format!("{}{stream}", head.repeat(20));
     assert_eq!(run_on(&[], stream.as_bytes()).status.code(), Some(1));

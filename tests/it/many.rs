@@ -64,31 +64,31 @@ fn the_number_of_jobs_changes_no_byte() {
             command.args(jobs.map(|it| ["--jobs", it]).into_iter().flatten());
             command.stderr(file.try_clone().unwrap()).stdout(file);
             let status = command.status().unwrap();
-            let told = (status.code(), fs::read(&out).unwrap(), fs::read(&report).unwrap());
-            let expected = expected.get_or_insert_with(|| told.clone());
-            assert!(told == *expected, "{jobs:?} {flags:?}: {}", text(&told.1));
+            let reported = (status.code(), fs::read(&out).unwrap(), fs::read(&report).unwrap());
+            let expected = expected.get_or_insert_with(|| reported.clone());
+            assert!(reported == *expected, "{jobs:?} {flags:?}: {}", text(&reported.1));
         }
-        let (code, told, _) = expected.unwrap();
-        let told = text(&told);
+        let (code, reported, _) = expected.unwrap();
+        let reported = text(&reported);
         assert_eq!(code, Some(2));
-        assert!(told.len() > 400_000, "only {} bytes", told.len());
-        assert_eq!(told.matches("ndjson-check: failed to read").count(), 2);
-        assert_eq!(told.matches("ndjson-check: nothing to check in").count(), 2);
+        assert!(reported.len() > 400_000, "only {} bytes", reported.len());
+        assert_eq!(reported.matches("ndjson-check: failed to read").count(), 2);
+        assert_eq!(reported.matches("ndjson-check: nothing to check in").count(), 2);
     }
 }
 
 /// Goal: the reports of the fixtures, which raise every rule, are the same for all.
 #[test]
 fn the_fixtures_are_told_alike() {
-    let told = |jobs: &str, report: &str| {
+    let reported = |jobs: &str, report: &str| {
         let flags = ["--jobs", jobs, "--report", report, "fixtures", "--strict"];
         program().args(flags).output().unwrap()
     };
     for report in ["human", "json"] {
-        let expected = told("1", report);
+        let expected = reported("1", report);
         assert!(expected.stdout.len() > 10_000);
         for jobs in ["2", "3", "8"] {
-            assert_eq!(told(jobs, report), expected, "{jobs} {report}");
+            assert_eq!(reported(jobs, report), expected, "{jobs} {report}");
         }
     }
 }

@@ -14,7 +14,7 @@ fn refused(arguments: &[&str]) -> String {
     text(&output.stderr)
 }
 
-/// Goal: who knows an option by another name is told ours.
+/// Goal: a user who knows an option by another name learns ours.
 #[test]
 fn options_of_other_programs_lead_to_ours() {
     for (given, ours) in [
@@ -90,7 +90,7 @@ fn misspelt_subcommands_lead_to_ours() {
     }
 }
 
-/// Goal: a command that cannot be started is told with the likely reason.
+/// Goal: a message about a command that cannot be started names the likely reason.
 #[cfg(unix)]
 #[test]
 fn commands_in_quotes_and_options_behind_are_named() {
@@ -263,7 +263,7 @@ fn what_is_no_stream_is_named() {
     }
 }
 
-/// Goal: empty input is told as that, without a word about profiles.
+/// Goal: a message about empty input says that, and does not mention profiles.
 #[test]
 fn empty_input_is_empty() {
     for (stream, begin) in
@@ -277,7 +277,7 @@ fn empty_input_is_empty() {
     }
 }
 
-/// Goal: who calls an agent without its flag for events is told the flag of that agent.
+/// Goal: a user who calls an agent without its flag for events learns that flag.
 #[test]
 fn plain_text_leads_to_the_flag_of_the_agent() {
     for (options, flag) in [

@@ -171,14 +171,14 @@ fn the_report_tells_the_exit_code() {
     let report = folder.path().join("report.json");
     fs::write(&report, "old").unwrap();
     let flag = format!("--report=json={}", report.display());
-    let told = || -> Value {
+    let reported = || -> Value {
         let text = fs::read_to_string(&report).unwrap();
         serde_json::from_str(text.lines().last().unwrap()).unwrap()
     };
     let output = program().args([&flag, "--", "no-such-command-anywhere"]).output().unwrap();
-    assert_eq!((code(&output), told()["exit_code"].as_u64()), (127, Some(127)));
+    assert_eq!((code(&output), reported()["exit_code"].as_u64()), (127, Some(127)));
     let output = run(&[&flag, "--propagate-exit-code"], &["stderr", "no", "exit", "41"]);
-    assert_eq!((code(&output), told()["exit_code"].as_u64()), (41, Some(41)));
+    assert_eq!((code(&output), reported()["exit_code"].as_u64()), (41, Some(41)));
 }
 
 #[test]

@@ -105,12 +105,12 @@ fn a_key_that_is_not_known_gets_a_suggestion() {
     let profile = json!({"name": "x", "title": "x", "tags": {"at": ["/t"]}, "sesion": {},
         "calls": {"start": [{"when": {}, "id": ["/i"], "may_repeats": true}], "zzz": 1}});
     let error = refusal(&profile.to_string());
-    for told in [
+    for reported in [
         "/may_repeats: the property `may_repeats` is not allowed; a similar one is `may_repeat`; ",
         "/calls/zzz: the property `zzz` is not allowed; /sesion",
         "/sesion: the property `sesion` is not allowed; a similar one is `session`",
     ] {
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(reported), "{error}");
     }
 }
 
@@ -137,7 +137,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
     };
     let none = |key: &str, value: Value| json!({"end": {"policy": "none", key: value}});
     let rule = json!([{"when": {}}]);
-    for (says, told) in [
+    for (says, reported) in [
         (actions("detail", "{/a/~2b}"), "/calls/actions/rules/1/detail/1: in a path, write ~ as"),
         (actions("detail", "{a}"), "/calls/actions/rules/1/detail/1: a path begins with a slash"),
         (actions("suffix", "{/a"), "/calls/actions/rules/1/suffix/1: `{` without `}`"),
@@ -193,7 +193,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
         let mut profile = json!({"name": "x", "title": "x", "tags": {"at": ["/t"]}});
         profile.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
         let error = refusal(&profile.to_string());
-        assert!(error.contains(told), "{told}: {error}");
+        assert!(error.contains(reported), "{reported}: {error}");
     }
 }
 
@@ -201,13 +201,13 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
 fn a_key_that_occurs_twice_is_refused_with_its_place() {
     let head = r#""name": "x", "title": "x", "tags": {"at": ["/t"]}"#;
     let rules = r#"{"outcome": "success", "when": {"/t": "a", "/n": 1, "/t": "b"}}"#;
-    for (says, told) in [
+    for (says, reported) in [
         (r#""end": {}, "end": {"policy": "none"}"#.to_owned(), "/end: the key"),
         (format!(r#""end": {{"rules": [{rules}]}}"#), "/end/rules/0/when/~1t: the key"),
         (r#""schema": {"allOf": [], "allOf": [true]}"#.to_owned(), "/schema/allOf: the key"),
     ] {
         let error = refusal(&format!("{{{head}, {says}}}"));
-        assert!(error.contains(told), "{told}: {error}");
+        assert!(error.contains(reported), "{reported}: {error}");
     }
 }
 

@@ -52,16 +52,16 @@ fn without(whole: &Value, parts: &[&Value]) -> Option<f64> {
     Some(whole.as_f64()? - parts.iter().filter_map(|part| part.as_f64()).sum::<f64>())
 }
 
-fn acp(told: &mut Reported, event: &Value) {
+fn acp(reported: &mut Reported, event: &Value) {
     let (result, update) = (&event["result"], &event["params"]["update"]);
     for options in [&result["configOptions"], &update["configOptions"]] {
         for option in options.as_array().into_iter().flatten().filter(|it| it["id"] == "model") {
-            told.model(&option["currentValue"]);
+            reported.model(&option["currentValue"]);
         }
     }
-    told.model(&result["models"]["currentModelId"]);
+    reported.model(&result["models"]["currentModelId"]);
     if update["sessionUpdate"] == "usage_update" && update["cost"]["currency"] == "USD" {
-        set(&mut told.cost, paid(&update["cost"]["amount"]));
+        set(&mut reported.cost, paid(&update["cost"]["amount"]));
     }
     if result["stopReason"].is_null() {
         return;
@@ -70,100 +70,100 @@ fn acp(told: &mut Reported, event: &Value) {
     let (read, write) = (&usage["cachedReadTokens"], &usage["cachedWriteTokens"]);
     if paid(&usage["thoughtTokens"]).is_none() {
         let input = without(&usage["totalTokens"], &[&usage["outputTokens"], read, write]);
-        add(&mut told.input, input);
-        add(&mut told.output, usage["outputTokens"].as_f64());
+        add(&mut reported.input, input);
+        add(&mut reported.output, usage["outputTokens"].as_f64());
     }
-    add(&mut told.cache_read, read.as_f64());
-    add(&mut told.cache_write, write.as_f64());
-    add(&mut told.reasoning, usage["thoughtTokens"].as_f64());
+    add(&mut reported.cache_read, read.as_f64());
+    add(&mut reported.cache_write, write.as_f64());
+    add(&mut reported.reasoning, usage["thoughtTokens"].as_f64());
 }
 
-fn antigravity(told: &mut Reported, event: &Value) {
+fn antigravity(reported: &mut Reported, event: &Value) {
     if event["event"] == "init" {
-        told.model(&event["init"]["model"]);
+        reported.model(&event["init"]["model"]);
     }
     let usage = &event["result"]["usage"];
     if event["event"] != "result" || paid(&usage["total_tokens"]).is_none() {
         return;
     }
     // Of the conversation so far.
-    set(&mut told.turns, event["result"]["num_turns"].as_f64());
-    set(&mut told.input, usage["input_tokens"].as_f64());
-    set(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
-    set(&mut told.output, usage["output_tokens"].as_f64());
-    set(&mut told.reasoning, usage["thinking_tokens"].as_f64());
+    set(&mut reported.turns, event["result"]["num_turns"].as_f64());
+    set(&mut reported.input, usage["input_tokens"].as_f64());
+    set(&mut reported.cache_read, usage["cache_read_tokens"].as_f64());
+    set(&mut reported.output, usage["output_tokens"].as_f64());
+    set(&mut reported.reasoning, usage["thinking_tokens"].as_f64());
 }
 
-fn cline(told: &mut Reported, event: &Value) {
+fn cline(reported: &mut Reported, event: &Value) {
     if event["type"] == "run_start" {
-        told.model(&event["modelId"]);
+        reported.model(&event["modelId"]);
     }
     if event["type"] != "run_result" {
         return;
     }
-    told.model(&event["model"]["id"]);
-    set(&mut told.turns, event["iterations"].as_f64());
-    set(&mut told.duration, event["durationMs"].as_f64());
+    reported.model(&event["model"]["id"]);
+    set(&mut reported.turns, event["iterations"].as_f64());
+    set(&mut reported.duration, event["durationMs"].as_f64());
     for usage in [&event["usage"], &event["aggregateUsage"]] {
         let (read, write) = (&usage["cacheReadTokens"], &usage["cacheWriteTokens"]);
-        set(&mut told.input, without(&usage["inputTokens"], &[read, write]));
-        set(&mut told.cache_read, read.as_f64());
-        set(&mut told.cache_write, write.as_f64());
-        set(&mut told.output, usage["outputTokens"].as_f64());
-        set(&mut told.cost, paid(&usage["totalCost"]));
+        set(&mut reported.input, without(&usage["inputTokens"], &[read, write]));
+        set(&mut reported.cache_read, read.as_f64());
+        set(&mut reported.cache_write, write.as_f64());
+        set(&mut reported.output, usage["outputTokens"].as_f64());
+        set(&mut reported.cost, paid(&usage["totalCost"]));
     }
 }
 
-fn codex(told: &mut Reported, event: &Value) {
+fn codex(reported: &mut Reported, event: &Value) {
     if event["type"] != "turn.completed" {
         return;
     }
     // Of the thread so far.
     let usage = &event["usage"];
     let (read, write) = (&usage["cached_input_tokens"], &usage["cache_write_input_tokens"]);
-    set(&mut told.input, without(&usage["input_tokens"], &[read, write]));
-    set(&mut told.cache_read, read.as_f64());
-    set(&mut told.cache_write, write.as_f64());
-    set(&mut told.output, usage["output_tokens"].as_f64());
-    set(&mut told.reasoning, usage["reasoning_output_tokens"].as_f64());
+    set(&mut reported.input, without(&usage["input_tokens"], &[read, write]));
+    set(&mut reported.cache_read, read.as_f64());
+    set(&mut reported.cache_write, write.as_f64());
+    set(&mut reported.output, usage["output_tokens"].as_f64());
+    set(&mut reported.reasoning, usage["reasoning_output_tokens"].as_f64());
 }
 
-fn codex_app_server(told: &mut Reported, event: &Value) {
-    told.model(&event["result"]["model"]);
+fn codex_app_server(reported: &mut Reported, event: &Value) {
+    reported.model(&event["result"]["model"]);
     let params = &event["params"];
-    told.model(&params["toModel"]);
-    set(&mut told.duration, params["turn"]["durationMs"].as_f64());
+    reported.model(&params["toModel"]);
+    set(&mut reported.duration, params["turn"]["durationMs"].as_f64());
     if event["method"] != "thread/tokenUsage/updated" {
         return;
     }
     let last = &params["tokenUsage"]["last"];
     let (read, write) = (&last["cachedInputTokens"], &last["cacheWriteInputTokens"]);
-    add(&mut told.turns, Some(1.0));
-    add(&mut told.input, without(&last["inputTokens"], &[read, write]));
-    add(&mut told.cache_read, read.as_f64());
-    add(&mut told.cache_write, write.as_f64());
-    add(&mut told.output, last["outputTokens"].as_f64());
-    add(&mut told.reasoning, last["reasoningOutputTokens"].as_f64());
+    add(&mut reported.turns, Some(1.0));
+    add(&mut reported.input, without(&last["inputTokens"], &[read, write]));
+    add(&mut reported.cache_read, read.as_f64());
+    add(&mut reported.cache_write, write.as_f64());
+    add(&mut reported.output, last["outputTokens"].as_f64());
+    add(&mut reported.reasoning, last["reasoningOutputTokens"].as_f64());
 }
 
-fn cursor(told: &mut Reported, event: &Value) {
+fn cursor(reported: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
-        told.model(&event["model"]);
+        reported.model(&event["model"]);
     }
     if event["type"] != "result" {
         return;
     }
-    add(&mut told.duration, event["duration_ms"].as_f64());
+    add(&mut reported.duration, event["duration_ms"].as_f64());
     let usage = &event["usage"];
-    add(&mut told.input, usage["inputTokens"].as_f64());
-    add(&mut told.cache_read, usage["cacheReadTokens"].as_f64());
-    add(&mut told.cache_write, usage["cacheWriteTokens"].as_f64());
-    add(&mut told.output, usage["outputTokens"].as_f64());
+    add(&mut reported.input, usage["inputTokens"].as_f64());
+    add(&mut reported.cache_read, usage["cacheReadTokens"].as_f64());
+    add(&mut reported.cache_write, usage["cacheWriteTokens"].as_f64());
+    add(&mut reported.output, usage["outputTokens"].as_f64());
 }
 
-fn droid(told: &mut Reported, event: &Value) {
+fn droid(reported: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
-        told.model(&event["model"]);
+        reported.model(&event["model"]);
     }
     // `result` is the whole run in one object.
     let [turns, duration] = match event["type"].as_str() {
@@ -171,63 +171,63 @@ fn droid(told: &mut Reported, event: &Value) {
         Some("result") => ["num_turns", "duration_ms"],
         _ => return,
     };
-    set(&mut told.turns, event[turns].as_f64());
-    set(&mut told.duration, event[duration].as_f64());
+    set(&mut reported.turns, event[turns].as_f64());
+    set(&mut reported.duration, event[duration].as_f64());
     let [input, read, write, output] = anthropic(&event["usage"]);
-    set(&mut told.input, input);
-    set(&mut told.cache_read, read);
-    set(&mut told.cache_write, write);
-    set(&mut told.output, output);
-    set(&mut told.reasoning, event["usage"]["thinking_tokens"].as_f64());
+    set(&mut reported.input, input);
+    set(&mut reported.cache_read, read);
+    set(&mut reported.cache_write, write);
+    set(&mut reported.output, output);
+    set(&mut reported.reasoning, event["usage"]["thinking_tokens"].as_f64());
 }
 
-fn gemini(told: &mut Reported, event: &Value) {
+fn gemini(reported: &mut Reported, event: &Value) {
     if event["type"] == "init" {
-        told.model(&event["model"]);
+        reported.model(&event["model"]);
     }
     if event["type"] != "result" {
         return;
     }
     let stats = &event["stats"];
-    set(&mut told.duration, stats["duration_ms"].as_f64());
-    set(&mut told.input, without(&stats["input_tokens"], &[&stats["cached"]]));
-    set(&mut told.cache_read, stats["cached"].as_f64());
+    set(&mut reported.duration, stats["duration_ms"].as_f64());
+    set(&mut reported.input, without(&stats["input_tokens"], &[&stats["cached"]]));
+    set(&mut reported.cache_read, stats["cached"].as_f64());
     // Only the total includes thoughts.
     let total = without(&stats["total_tokens"], &[&stats["input_tokens"]]);
-    set(&mut told.output, total.or(stats["output_tokens"].as_f64()));
+    set(&mut reported.output, total.or(stats["output_tokens"].as_f64()));
 }
 
-fn goose(told: &mut Reported, event: &Value) {
+fn goose(reported: &mut Reported, event: &Value) {
     if event["type"] != "complete" {
         return;
     }
-    set(&mut told.cost, paid(&event["cost_usd"]));
+    set(&mut reported.cost, paid(&event["cost_usd"]));
     if paid(&event["total_tokens"]).is_some() {
         let (read, write) = (&event["cache_read_input_tokens"], &event["cache_write_input_tokens"]);
-        set(&mut told.input, without(&event["input_tokens"], &[read, write]));
-        set(&mut told.cache_read, read.as_f64());
-        set(&mut told.cache_write, write.as_f64());
-        set(&mut told.output, event["output_tokens"].as_f64());
+        set(&mut reported.input, without(&event["input_tokens"], &[read, write]));
+        set(&mut reported.cache_read, read.as_f64());
+        set(&mut reported.cache_write, write.as_f64());
+        set(&mut reported.output, event["output_tokens"].as_f64());
     }
 }
 
-fn gptme(told: &mut Reported, event: &Value) {
+fn gptme(reported: &mut Reported, event: &Value) {
     if event["type"] != "message" || event["role"] != "assistant" {
         return;
     }
     let data = &event["metadata"];
-    told.model(&data["model"]);
-    add(&mut told.cost, data["cost"].as_f64());
+    reported.model(&data["model"]);
+    add(&mut reported.cost, data["cost"].as_f64());
     let usage = &data["usage"];
-    add(&mut told.turns, usage.is_object().then_some(1.0));
-    add(&mut told.input, usage["input_tokens"].as_f64());
-    add(&mut told.cache_read, usage["cache_read_tokens"].as_f64());
-    add(&mut told.cache_write, usage["cache_creation_tokens"].as_f64());
-    add(&mut told.output, usage["output_tokens"].as_f64());
-    add(&mut told.reasoning, usage["reasoning_tokens"].as_f64());
+    add(&mut reported.turns, usage.is_object().then_some(1.0));
+    add(&mut reported.input, usage["input_tokens"].as_f64());
+    add(&mut reported.cache_read, usage["cache_read_tokens"].as_f64());
+    add(&mut reported.cache_write, usage["cache_creation_tokens"].as_f64());
+    add(&mut reported.output, usage["output_tokens"].as_f64());
+    add(&mut reported.reasoning, usage["reasoning_tokens"].as_f64());
 }
 
-fn grok(told: &mut Reported, event: &Value) {
+fn grok(reported: &mut Reported, event: &Value) {
     let [input, read, write, output] = anthropic(&event["usage"]);
     let reasoning = event["usage"]["reasoning_tokens"].as_f64();
     // The last event has the sums of those before it.
@@ -236,110 +236,110 @@ fn grok(told: &mut Reported, event: &Value) {
         Some("end" | "error") => set,
         _ => return,
     };
-    update(&mut told.input, input);
-    update(&mut told.cache_read, read);
-    update(&mut told.cache_write, write);
-    update(&mut told.output, output);
-    update(&mut told.reasoning, reasoning);
-    set(&mut told.turns, event["num_turns"].as_f64());
-    set(&mut told.cost, event["total_cost_usd"].as_f64());
+    update(&mut reported.input, input);
+    update(&mut reported.cache_read, read);
+    update(&mut reported.cache_write, write);
+    update(&mut reported.output, output);
+    update(&mut reported.reasoning, reasoning);
+    set(&mut reported.turns, event["num_turns"].as_f64());
+    set(&mut reported.cost, event["total_cost_usd"].as_f64());
 }
 
-fn grok_cli(told: &mut Reported, event: &Value) {
-    add(&mut told.turns, (event["role"] == "assistant").then_some(1.0));
+fn grok_cli(reported: &mut Reported, event: &Value) {
+    add(&mut reported.turns, (event["role"] == "assistant").then_some(1.0));
 }
 
-fn hermes(told: &mut Reported, event: &Value) {
+fn hermes(reported: &mut Reported, event: &Value) {
     if event["type"] == "system" {
-        told.model(&event["model"]);
+        reported.model(&event["model"]);
     }
-    set(&mut told.duration, event["duration_ms"].as_f64());
+    set(&mut reported.duration, event["duration_ms"].as_f64());
     let tokens = &event["tokens"];
     if paid(&tokens["total"]).is_some() {
-        set(&mut told.input, tokens["input"].as_f64());
-        set(&mut told.cache_read, tokens["cache_read"].as_f64());
-        set(&mut told.cache_write, tokens["cache_write"].as_f64());
-        set(&mut told.output, tokens["output"].as_f64());
+        set(&mut reported.input, tokens["input"].as_f64());
+        set(&mut reported.cache_read, tokens["cache_read"].as_f64());
+        set(&mut reported.cache_write, tokens["cache_write"].as_f64());
+        set(&mut reported.output, tokens["output"].as_f64());
     }
 }
 
-fn jan(told: &mut Reported, event: &Value) {
-    told.model(&event["model"]);
+fn jan(reported: &mut Reported, event: &Value) {
+    reported.model(&event["model"]);
     if event["type"] != "result" {
         return;
     }
-    add(&mut told.turns, event["num_turns"].as_f64());
-    add(&mut told.duration, event["duration_ms"].as_f64());
+    add(&mut reported.turns, event["num_turns"].as_f64());
+    add(&mut reported.duration, event["duration_ms"].as_f64());
     let usage = &event["usage"];
     let (read, write) = (&usage["cached_tokens"], &usage["cache_write_tokens"]);
-    add(&mut told.cost, usage["estimated_cost_usd"].as_f64());
-    add(&mut told.input, without(&usage["prompt_tokens"], &[read, write]));
-    add(&mut told.cache_read, read.as_f64());
-    add(&mut told.cache_write, write.as_f64());
-    add(&mut told.output, usage["completion_tokens"].as_f64());
+    add(&mut reported.cost, usage["estimated_cost_usd"].as_f64());
+    add(&mut reported.input, without(&usage["prompt_tokens"], &[read, write]));
+    add(&mut reported.cache_read, read.as_f64());
+    add(&mut reported.cache_write, write.as_f64());
+    add(&mut reported.output, usage["completion_tokens"].as_f64());
 }
 
-fn junie(told: &mut Reported, event: &Value) {
+fn junie(reported: &mut Reported, event: &Value) {
     let lists = [&event["errorCode"], &event["llmUsage"]].into_iter().filter_map(Value::as_array);
     for list in lists {
-        told.model(list.first().map_or(&Value::Null, |usage| &usage["model"]));
+        reported.model(list.first().map_or(&Value::Null, |usage| &usage["model"]));
         for usage in list {
-            add(&mut told.cost, usage["cost"].as_f64());
-            add(&mut told.input, usage["inputTokens"].as_f64());
-            add(&mut told.cache_read, usage["cacheInputTokens"].as_f64());
-            add(&mut told.cache_write, usage["cacheCreateTokens"].as_f64());
-            add(&mut told.output, usage["outputTokens"].as_f64());
+            add(&mut reported.cost, usage["cost"].as_f64());
+            add(&mut reported.input, usage["inputTokens"].as_f64());
+            add(&mut reported.cache_read, usage["cacheInputTokens"].as_f64());
+            add(&mut reported.cache_write, usage["cacheCreateTokens"].as_f64());
+            add(&mut reported.output, usage["outputTokens"].as_f64());
         }
     }
 }
 
-fn kiro(told: &mut Reported, event: &Value) {
-    set(&mut told.duration, event["data"]["turnDurationMs"].as_f64());
+fn kiro(reported: &mut Reported, event: &Value) {
+    set(&mut reported.duration, event["data"]["turnDurationMs"].as_f64());
 }
 
-fn letta(told: &mut Reported, event: &Value) {
+fn letta(reported: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
-        told.model(&event["model"]);
+        reported.model(&event["model"]);
     }
     if event["type"] == "result" {
-        add(&mut told.duration, event["duration_ms"].as_f64());
+        add(&mut reported.duration, event["duration_ms"].as_f64());
     }
     let message = if event["type"] == "stream_event" { &event["event"] } else { event };
     if message["message_type"] != "usage_statistics" {
         return;
     }
-    add(&mut told.turns, Some(1.0));
-    add(&mut told.input, message["prompt_tokens"].as_f64());
-    add(&mut told.cache_read, message["cached_input_tokens"].as_f64());
-    add(&mut told.cache_write, message["cache_write_tokens"].as_f64());
-    add(&mut told.output, message["completion_tokens"].as_f64());
-    add(&mut told.reasoning, message["reasoning_tokens"].as_f64());
+    add(&mut reported.turns, Some(1.0));
+    add(&mut reported.input, message["prompt_tokens"].as_f64());
+    add(&mut reported.cache_read, message["cached_input_tokens"].as_f64());
+    add(&mut reported.cache_write, message["cache_write_tokens"].as_f64());
+    add(&mut reported.output, message["completion_tokens"].as_f64());
+    add(&mut reported.reasoning, message["reasoning_tokens"].as_f64());
 }
 
-fn pi(told: &mut Reported, event: &Value) {
+fn pi(reported: &mut Reported, event: &Value) {
     let message = &event["message"];
     if event["type"] != "message_end" || message["role"] != "assistant" {
         return;
     }
-    told.model(&message["model"]);
-    add(&mut told.turns, Some(1.0));
+    reported.model(&message["model"]);
+    add(&mut reported.turns, Some(1.0));
     let usage = &message["usage"];
-    add(&mut told.cost, paid(&usage["cost"]["total"]));
+    add(&mut reported.cost, paid(&usage["cost"]["total"]));
     if paid(&usage["totalTokens"]).is_some() {
-        add(&mut told.input, usage["input"].as_f64());
-        add(&mut told.cache_read, usage["cacheRead"].as_f64());
-        add(&mut told.cache_write, usage["cacheWrite"].as_f64());
-        add(&mut told.output, usage["output"].as_f64());
-        add(&mut told.reasoning, usage["reasoning"].as_f64());
+        add(&mut reported.input, usage["input"].as_f64());
+        add(&mut reported.cache_read, usage["cacheRead"].as_f64());
+        add(&mut reported.cache_write, usage["cacheWrite"].as_f64());
+        add(&mut reported.output, usage["output"].as_f64());
+        add(&mut reported.reasoning, usage["reasoning"].as_f64());
     }
 }
 
-fn zero(told: &mut Reported, event: &Value) {
-    told.model(&event["model"]);
-    told.model(&event["apiModel"]);
+fn zero(reported: &mut Reported, event: &Value) {
+    reported.model(&event["model"]);
+    reported.model(&event["apiModel"]);
     if event["type"] == "usage" {
-        add(&mut told.turns, Some(1.0));
-        add(&mut told.output, event["completionTokens"].as_f64());
+        add(&mut reported.turns, Some(1.0));
+        add(&mut reported.output, event["completionTokens"].as_f64());
     }
 }
 

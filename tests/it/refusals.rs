@@ -104,7 +104,7 @@ fn an_interrupted_call_was_tried_and_failed() {
     }
 }
 
-/// Counts the outcomes that an observer is told.
+/// Counts the outcomes that an observer gets.
 #[derive(Default)]
 struct Reported(CallCounts);
 
@@ -139,17 +139,17 @@ impl Observer for Reported {
 #[test]
 fn an_observer_is_told_of_every_outcome() {
     for case in cases() {
-        let mut told = Reported::default();
+        let mut reported = Reported::default();
         let mut checker = checker(case.flags.iter().map(String::as_str));
         let mut stream = checker.stream("a");
-        let fed = stream.feed(&case.bytes(), &mut told);
-        let Ok(summary) = fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut told))
+        let fed = stream.feed(&case.bytes(), &mut reported);
+        let Ok(summary) = fed.and_then(|()| stream.finish(&ProducerExit::default(), &mut reported))
         else {
             continue;
         };
         let CallCounts { total, unfinished, .. } = summary.call_counts;
-        (told.0.total, told.0.unfinished) = (total, unfinished);
-        assert_eq!(told.0, summary.call_counts, "{}", case.path.display());
+        (reported.0.total, reported.0.unfinished) = (total, unfinished);
+        assert_eq!(reported.0, summary.call_counts, "{}", case.path.display());
     }
 }
 

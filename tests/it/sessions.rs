@@ -28,7 +28,7 @@ impl Observer for Sessions {
 }
 
 /// Everything that is known about a session, but for its place in the stream.
-fn told(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -> String {
+fn reported(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -> String {
     let (lines, offset) = before;
     let found = found.iter().map(|it| {
         let place = (it.line.map(|line| line - lines), it.offset.map(|at| at - offset));
@@ -80,7 +80,7 @@ fn a_session_is_judged_as_if_it_were_alone() {
                 continue;
             }
             last_id = summary.session_id.clone();
-            expected.push((told(&summary, &alone.found[0], (0, 0)), before));
+            expected.push((reported(&summary, &alone.found[0], (0, 0)), before));
             before = (before.0 + summary.lines, before.1 + summary.bytes);
             joined.extend(bytes);
         }
@@ -96,7 +96,11 @@ fn a_session_is_judged_as_if_it_were_alone() {
             for (at, (expected, before)) in expected.iter().enumerate() {
                 let summary = &sessions.summaries[at];
                 assert_eq!(summary.name, format!("all#{}", at + 1));
-                assert_eq!(&told(summary, &sessions.found[at], *before), expected, "{agent}, {at}");
+                assert_eq!(
+                    &reported(summary, &sessions.found[at], *before),
+                    expected,
+                    "{agent}, {at}"
+                );
             }
         }
     }
@@ -196,13 +200,14 @@ fn hooks_belong_to_the_session_that_they_precede() {
     let mut checker = Checker::builder().profile("claude").many_sessions(true).build().unwrap();
     let mut sessions = Sessions::default();
     checker.check("all", joined.as_bytes(), &mut sessions).unwrap();
-    let told: Vec<_> = sessions.summaries.iter().map(|it| (it.outcome.name(), it.lines)).collect();
+    let reported: Vec<_> =
+        sessions.summaries.iter().map(|it| (it.outcome.name(), it.lines)).collect();
     let lines = |name: &str| read(name).lines().count() as u64;
     let expected = [
         ("failed", lines("failed-run")),
         ("succeeded", lines("hooks-first")),
         ("succeeded", lines("plain")),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert!(sessions.found.iter().flatten().all(|it| it.rule.name() != "session-id-changed"));
 }

@@ -252,7 +252,7 @@ fn the_schema_and_the_examples_agree_with_the_program() {
     }
 }
 
-/// Goal: a reader of any report sees what the check was told not to look for.
+/// Goal: a reader of any report sees what the check does not look for.
 #[test]
 fn reports_say_what_was_turned_off() {
     let stream = fs::read_to_string(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();

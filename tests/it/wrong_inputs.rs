@@ -138,7 +138,7 @@ fn an_event_of_an_unknown_agent_is_quoted() {
     assert!(!message.contains("unauthorized") && !message.contains("a1B2"), "{message}");
 }
 
-/// Goal: who checks the log of a container is told how to get the events out of it.
+/// Goal: a user who checks the log of a container learns how to get the events out of it.
 #[test]
 fn events_inside_other_json_are_found() {
     let wrapped = |wrap: fn(String) -> Value| {

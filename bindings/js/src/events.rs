@@ -1,8 +1,7 @@
 //! Events as JSON, and what a run has to know about its stream.
 
 use ndjson_check::{
-    Answer, CheckedEvent, Diagnostic, Error, Event, EventKind, NoticeKind, Observer, RunEvents,
-    StreamStart, StreamSummary,
+    Answer, CheckedLine, Diagnostic, Error, Event, Observer, RunEvents, StreamStart, StreamSummary,
 };
 use ndjson_check_formats::report::FirstFindings;
 use ndjson_check_formats::single;
@@ -14,7 +13,7 @@ pub(crate) struct EventArray {
     /// The members of an array, with a comma before each.
     new: Vec<u8>,
     pub(crate) summary: Vec<u8>,
-    told: Answer,
+    answer: Answer,
     found: FirstFindings,
     is_over: bool,
     hides_open_calls: bool,
@@ -45,9 +44,9 @@ impl EventArray {
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
 
-    fn add(&mut self, tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
+    fn add(&mut self, write: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
         let Self { of: Some(of), new, .. } = self else { return };
-        tell(of, &mut |event| {
+        write(of, &mut |event| {
             new.push(b',');
             serde_json::to_writer(&mut *new, event).expect("it is plain data, in memory");
         });
@@ -67,21 +66,17 @@ impl Observer for EventArray {
         self.has_progress = true;
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         // A new turn takes the end back.
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
         self.exceeds_limit |= event.exceeds_limit();
         self.starts_wrong |= event.starts_wrong();
-        let is_retry = |it: &Event<'_>| match &it.kind {
-            EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
-            _ => false,
-        };
-        self.has_progress |= !event.events().iter().any(is_retry);
+        self.has_progress |= event.is_progress();
     }
 
     fn events(&mut self, events: &[Event<'_>]) {
         for event in events {
-            self.told.observe(&event.kind);
+            self.answer.observe(&event.kind);
         }
         self.add(|of, out| of.events(events, out));
     }
@@ -93,6 +88,6 @@ impl Observer for EventArray {
 
     fn summary(&mut self, summary: &StreamSummary) {
         self.add(|of, out| of.finish(summary, out));
-        self.summary = single::summary_json(summary, &self.found, &self.told).into_bytes();
+        self.summary = single::summary_json(summary, &self.found, &self.answer).into_bytes();
     }
 }

@@ -232,7 +232,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #thrown: { readonly error: unknown } | undefined;
   #stderrClosed: Promise<void>;
   /** The promises of `onStderr`. */
-  #told: Promise<unknown> = Promise.resolve();
+  #pending: Promise<unknown> = Promise.resolve();
   /** The open calls: their lines and the times of their starts. */
   readonly #open = new Map<number, readonly [number, number]>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -282,8 +282,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const say = (more: string) => {
       if (more === "") return;
       this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
-      const told = this.#tell(() => onStderr?.(more));
-      if (told !== undefined) this.#told = Promise.all([this.#told, told]);
+      const pending = this.#call(() => onStderr?.(more));
+      if (pending !== undefined) this.#pending = Promise.all([this.#pending, pending]);
     };
     child.stderr.on("data", (bytes) => say(decoder.decode(bytes, { stream: true })));
     child.stderr.once("end", () => say(decoder.decode()));
@@ -361,8 +361,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   async #read(): Promise<RunEnd> {
     try {
       for await (const bytes of this.#child.stdout) {
-        const told = this.#tell(() => this.#options.onStdout?.(bytes));
-        if (told !== undefined) await this.#waitFor(told);
+        const pending = this.#call(() => this.#options.onStdout?.(bytes));
+        if (pending !== undefined) await this.#waitFor(pending);
         if (this.#thrown !== undefined) break;
         // A part of a long line is no event, and yet the agent is not idle.
         if (this.#isLate && this.#timers.has("idle")) this.#progress();
@@ -380,7 +380,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const exit = await this.#exited;
     this.#signal("SIGKILL");
     await this.#readStderr();
-    await this.#told;
+    await this.#pending;
     const stderrTail = lastLines(this.#stderr);
     const all: RunExit = {
       ...exit,
@@ -446,15 +446,15 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   }
 
   /** Calls a callback. What it throws, at once or later, ends the run. */
-  #tell(callback: () => unknown): Promise<void> | undefined {
+  #call(callback: () => unknown): Promise<void> | undefined {
     const fail = (error: unknown) => {
       this.#thrown ??= { error };
       this.#leave();
       this.#notify();
     };
     try {
-      const told = callback();
-      if (isPromise(told)) return Promise.resolve(told).then(() => {}, fail);
+      const returned = callback();
+      if (isPromise(returned)) return Promise.resolve(returned).then(() => {}, fail);
     } catch (error) {
       fail(error);
     }

@@ -53,7 +53,7 @@ pub mod run;
 mod stream;
 
 pub use check::{
-    AgentFormat, Answer, Bound, CallCounts, CheckedEvent, Checker, CheckerBuilder, CompletedCall,
+    AgentFormat, Answer, Bound, CallCounts, CheckedLine, Checker, CheckerBuilder, CompletedCall,
     Defect, Event, EventCall, EventKind, EventTime, Expectation, ExpectedCalls, FailureSource,
     Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Observer, Outcome, Price,
     ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,

@@ -127,7 +127,7 @@ pub(crate) const TASKS_MAX: usize = 256;
 pub(crate) const MESSAGES_OPEN_MAX: usize = 64;
 
 /// Ids of messages of the model that are remembered, so that none is reported twice.
-pub(crate) const MESSAGES_TOLD_MAX: usize = 256;
+pub(crate) const MESSAGES_REPORTED_MAX: usize = 256;
 
 /// Most images and other binary content that the event of a call lists.
 pub(crate) const MEDIA_MAX: usize = 1_000;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, Observer, StreamStart, StreamSummary, WantedEvents,
+    CheckedLine, Diagnostic, Error, Event, Observer, StreamStart, StreamSummary, WantedEvents,
 };
 
 use crate::report::RunTotals;
@@ -24,7 +24,7 @@ pub trait Output {
     }
 
     /// An event came.
-    fn event(&mut self, _event: &CheckedEvent<'_>, _out: &mut String) {}
+    fn event(&mut self, _event: &CheckedLine<'_>, _out: &mut String) {}
 
     /// What the event says about the run.
     fn events(&mut self, _events: &[Event<'_>], _out: &mut String) {}
@@ -132,7 +132,7 @@ impl<W: Write, O: Output + ?Sized> Observer for Written<W, O> {
         self.output.begin(start)
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.append(|output, out| output.event(event, out));
     }
 

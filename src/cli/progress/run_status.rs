@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use ndjson_check_core::{
-    CheckedEvent, EventCall, EventKind, Figures, Limits, Usage, counted,
+    CheckedLine, EventCall, EventKind, Figures, Limits, Usage, counted,
     escape::{clipped, visible},
 };
 use ndjson_check_formats::report::{dollars, short_number};
@@ -48,7 +48,7 @@ impl RunStatus {
         }
     }
 
-    pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
+    pub(super) fn event(&mut self, event: &CheckedLine<'_>) {
         self.events += 1;
         event.events().iter().for_each(|event| self.run_event(&event.kind));
     }

@@ -129,7 +129,7 @@ pub(super) enum LastLine {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cause {
+pub(super) enum EndCause {
     TimedOut,
     /// We ended it because it exceeded a limit.
     LimitExceeded,
@@ -146,7 +146,7 @@ pub(super) enum Cause {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndOfRun<'p> {
-    pub(super) cause: Cause,
+    pub(super) cause: EndCause,
     pub(super) outcome: Outcome,
     /// The producer's own status: none if we stopped it.
     pub(super) status: Option<StatusMeaning<'p>>,
@@ -172,21 +172,21 @@ impl<'p> EndOfRun<'p> {
         let is_complete = is_closed || !stream.needs_terminal;
 
         let cause = match (timed_out, failed, stream.last_line, stream.has_events, is_complete) {
-            (true, ..) => Cause::TimedOut,
-            _ if exit.stop == Some(StopReason::LimitExceeded) => Cause::LimitExceeded,
-            _ if exit.stop == Some(StopReason::WrongStart) => Cause::WrongStart,
+            (true, ..) => EndCause::TimedOut,
+            _ if exit.stop == Some(StopReason::LimitExceeded) => EndCause::LimitExceeded,
+            _ if exit.stop == Some(StopReason::WrongStart) => EndCause::WrongStart,
             // Whatever is missing is missing because the run failed.
-            (_, true, ..) => Cause::Failed,
-            (_, _, LastLine::Cut, ..) if !was_stopped => Cause::CutLine,
-            (_, _, _, false, _) => Cause::NoEvents,
-            (_, _, _, _, false) => Cause::NoTerminalEvent,
-            (_, _, _, true, true) => Cause::Ended,
+            (_, true, ..) => EndCause::Failed,
+            (_, _, LastLine::Cut, ..) if !was_stopped => EndCause::CutLine,
+            (_, _, _, false, _) => EndCause::NoEvents,
+            (_, _, _, _, false) => EndCause::NoTerminalEvent,
+            (_, _, _, true, true) => EndCause::Ended,
         };
 
         let outcome =
             match (cause, stream.reported_outcome, stream.ended_early(), stream.has_fatal_error) {
-                (Cause::TimedOut, ..) => Outcome::TimedOut,
-                (Cause::Failed, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
+                (EndCause::TimedOut, ..) => Outcome::TimedOut,
+                (EndCause::Failed, ..) | (_, Some(RunOutcome::Failure), ..) => Outcome::Failed,
                 (_, _, true, _) => Outcome::Truncated,
                 (_, _, _, true) => Outcome::Failed,
                 (_, _, false, false) => Outcome::Succeeded,
@@ -209,7 +209,7 @@ impl<'p> EndOfRun<'p> {
         let StreamEnd { needs_terminal, terminal, .. } = self.stream;
         // With a failed status the run was cut, and its calls with it.
         let ended_silently =
-            !needs_terminal && terminal == TerminalState::Missing && self.cause != Cause::Failed;
+            !needs_terminal && terminal == TerminalState::Missing && self.cause != EndCause::Failed;
         self.nothing_followed() && (self.succeeded() || ended_silently)
     }
 

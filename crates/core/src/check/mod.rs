@@ -61,7 +61,7 @@ pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::{Globs, NameGlob};
 pub use note::counted;
 pub use note::{Bound, FailureSource, NoRetry, Note};
-pub use observer::{CheckedEvent, Observer, StreamStart, WantedEvents};
+pub use observer::{CheckedLine, Observer, StreamStart, WantedEvents};
 pub use prices::Price;
 pub use reader::{LastEvents, Reader};
 pub use stage::calls::{CallCounts, ToolCall};

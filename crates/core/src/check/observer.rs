@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::stage::terminal::Place;
-use super::{Event, StreamSummary, Wordings};
+use super::{Event, EventKind, StreamSummary, Wordings};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::json::compact;
-use crate::profile::Profile;
 use crate::profile::detect::ProfileSource;
+use crate::profile::{NoticeKind, Profile};
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::{Ending, Line};
 
@@ -37,7 +37,7 @@ pub trait Observer {
     }
 
     /// An event came.
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         let _ = event;
     }
 
@@ -136,7 +136,7 @@ impl<A: Observer + ?Sized, B: Observer + ?Sized> Observer for (&mut A, &mut B) {
         self.1.undetected_events(hides_open_calls);
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.0.event(event);
         self.1.event(event);
     }
@@ -230,7 +230,7 @@ impl StreamStart<'_> {
 
 /// An event, and what it means.
 #[derive(Debug, Clone, Copy)]
-pub struct CheckedEvent<'a> {
+pub struct CheckedLine<'a> {
     pub(crate) line: &'a Line<'a>,
     pub(crate) facts: &'a Facts<'a>,
     pub(crate) profile: &'a Profile,
@@ -243,7 +243,7 @@ pub struct CheckedEvent<'a> {
     pub(crate) starts_wrong: bool,
 }
 
-impl<'a> CheckedEvent<'a> {
+impl<'a> CheckedLine<'a> {
     /// The number of its line, from 1; of an element of an array, of the line on which it begins.
     pub fn line(&self) -> u64 {
         self.line.number
@@ -289,6 +289,14 @@ impl<'a> CheckedEvent<'a> {
     /// Whether it belongs to the run; it does not if the terminal event came before it.
     pub fn is_in_run(&self) -> bool {
         self.place.is_in_run()
+    }
+
+    /// Whether it shows that the agent is at work: all events do, but notices of retries.
+    pub fn is_progress(&self) -> bool {
+        !self.events.iter().any(|event| match &event.kind {
+            EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
+            _ => false,
+        })
     }
 
     /// Whether the run has exceeded one of its limits, with this event or before, and that is an

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{
-    CheckedEvent, Contracts, Event, Learned, Observer, ProducerExit, RunEvents, StreamCheck,
+    CheckedLine, Contracts, Event, Learned, Observer, ProducerExit, RunEvents, StreamCheck,
     StreamStart, StreamSummary,
 };
 use crate::error::Error;
@@ -106,10 +106,10 @@ impl Reader {
 }
 
 impl NewEvents {
-    fn add(&mut self, tell: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
+    fn add(&mut self, write: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
         let Self { of, new, .. } = self;
         if let Some(of) = of {
-            tell(of, &mut |event| new.push(event.clone().into_owned()));
+            write(of, &mut |event| new.push(event.clone().into_owned()));
         }
     }
 }
@@ -120,7 +120,7 @@ impl Observer for NewEvents {
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.is_complete = event.is_end() || self.is_complete && !event.is_in_run();
     }
 

@@ -3,7 +3,7 @@
 mod notes;
 
 use super::contract::Contract;
-use super::end_of_run::{Cause, EndOfRun, LastLine, ProducerExit, StreamEnd};
+use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd};
 use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
 use super::stage::background::BackgroundWork;
@@ -19,7 +19,7 @@ use super::stage::session::SessionCheck;
 use super::stage::stats::StatsCollector;
 use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
-use super::{AgentFormat, CallUpdate, CheckedEvent, Observer, TextSegment, WantedEvents};
+use super::{AgentFormat, CallUpdate, CheckedLine, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -163,7 +163,7 @@ impl<'c> Run<'c> {
             Some(stats) => stats.observe_corrections(&events),
             None => {}
         }
-        out.event(&CheckedEvent {
+        out.event(&CheckedLine {
             line,
             facts,
             profile: self.contract.profile(),
@@ -323,10 +323,10 @@ impl<'c> Run<'c> {
         }
         let (line, offset) = self.terminal.last_event();
         match end.cause {
-            Cause::NoEvents => {
+            EndCause::NoEvents => {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
-            Cause::NoTerminalEvent => {
+            EndCause::NoTerminalEvent => {
                 let message = "the stream ends here, without a terminal event";
                 let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
                 let note = self.missing("the run was cut short");
@@ -361,7 +361,7 @@ impl<'c> Run<'c> {
     /// What a command that failed wrote in place of events and standard error says why.
     fn text_explains(&mut self, end: &EndOfRun<'_>, exit: &ProducerExit, text: Option<&String>) {
         let has_no_output = self.events == 0 && exit.stderr.iter().flatten().next().is_none();
-        let Some(text) = text.filter(|_| has_no_output && end.cause == Cause::Failed) else {
+        let Some(text) = text.filter(|_| has_no_output && end.cause == EndCause::Failed) else {
             return;
         };
         if self.facts.error_text.is_none() {
@@ -382,10 +382,10 @@ impl<'c> Run<'c> {
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,
-            was_stopped: end.cause == Cause::WrongStart,
+            was_stopped: end.cause == EndCause::WrongStart,
         };
         let used = (&self.facts, self.calls.counts());
-        demands.finish(used, context, end.cause == Cause::LimitExceeded, &mut findings.pending);
+        demands.finish(used, context, end.cause == EndCause::LimitExceeded, &mut findings.pending);
     }
 
     /// What a stream without its terminal event leaves open.

@@ -1,10 +1,10 @@
 //! The single object that an agent writes in its non-streaming format (contract J1 to J3).
 
-use super::CheckedEvent;
+use super::CheckedLine;
 use crate::json;
 use crate::stream::Ending;
 
-impl CheckedEvent<'_> {
+impl CheckedLine<'_> {
     /// The single object of the agent's non-streaming format as JSON, if this event ends the run.
     pub fn single_object(&self) -> Option<String> {
         let end = self.facts.terminal().filter(|_| self.is_in_run())?;

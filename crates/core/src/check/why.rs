@@ -1,7 +1,7 @@
 //! Why a run ended, and whether a retry is worth it: decided here, once.
 
 use super::Outcome;
-use super::end_of_run::{Cause, EndOfRun, ProducerExit, TerminalState};
+use super::end_of_run::{EndCause, EndOfRun, ProducerExit, TerminalState};
 use super::error_text::error_line;
 use crate::facts::{RetryAfter, RunFacts, message_in};
 use crate::profile::{EndReason, Profile, Retryable, reason_of_provider};
@@ -72,8 +72,8 @@ fn reason(
         return EndReason::Interrupted;
     }
     match end.cause {
-        Cause::LimitExceeded => return EndReason::Budget,
-        Cause::WrongStart => return EndReason::Config,
+        EndCause::LimitExceeded => return EndReason::Budget,
+        EndCause::WrongStart => return EndReason::Config,
         _ => {}
     }
     let of_profile = end.status.and_then(|status| status.reason);

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use super::platform::{self, Wake, Waker};
 use super::producer::{Timers, after};
 use crate::check::{
-    CheckedEvent, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
+    CheckedLine, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
 };
 use crate::error::Error;
-use crate::profile::{CallKind, NoticeKind};
+use crate::profile::CallKind;
 use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
@@ -198,14 +198,10 @@ impl Watch {
         self.waker.wake();
     }
 
-    fn event(&self, event: &CheckedEvent<'_>, has_call_timeout: bool) {
+    fn event(&self, event: &CheckedLine<'_>, has_call_timeout: bool) {
         let now = Instant::now();
         let mut state = self.state();
-        let is_retry = |it: &Event<'_>| match &it.kind {
-            EventKind::Notice(notice) => notice.kind == NoticeKind::Retry,
-            _ => false,
-        };
-        if !event.events().iter().any(is_retry) {
+        if event.is_progress() {
             state.last_event = now;
         }
         let mut wakes = false;
@@ -273,7 +269,7 @@ impl Observer for RunObserver {
         state.hides_open_calls = hides_open_calls;
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.watch.event(event, self.has_call_timeout);
     }
 
@@ -307,7 +303,7 @@ impl<O: Observer + ?Sized> Observer for Measured<&mut O> {
         self.inner.undetected_events(hides_open_calls);
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>) {
+    fn event(&mut self, event: &CheckedLine<'_>) {
         self.watch.writes(|| self.inner.event(event));
     }
 

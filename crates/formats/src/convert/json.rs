@@ -2,7 +2,7 @@
 //! J3).
 
 use ndjson_check_core::escape::escaped_json;
-use ndjson_check_core::{CheckedEvent, Outcome, StreamSummary};
+use ndjson_check_core::{CheckedLine, Outcome, StreamSummary};
 
 use crate::Output;
 
@@ -19,7 +19,7 @@ impl ObjectFormatter {
 }
 
 impl Output for ObjectFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut String) {
+    fn event(&mut self, event: &CheckedLine<'_>, _: &mut String) {
         let Some(object) = event.single_object() else { return };
         self.object = if self.is_raw { object } else { escaped_json(&object) };
         self.object.push('\n');

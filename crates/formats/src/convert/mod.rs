@@ -20,7 +20,7 @@ mod transcript;
 mod valid_events;
 
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
+    CheckedLine, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
 };
 
 use crate::Output;
@@ -146,7 +146,7 @@ impl Output for Converter {
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut String) {
+    fn event(&mut self, event: &CheckedLine<'_>, out: &mut String) {
         self.stream.event(event, out);
     }
 

@@ -1,14 +1,14 @@
 //! `stream-json` with `--only-valid`: the events that satisfy the schemas, byte for byte. An
 //! element of an array loses its white space.
 
-use ndjson_check_core::CheckedEvent;
+use ndjson_check_core::CheckedLine;
 
 use crate::Output;
 
 pub(super) struct ValidEventsFormatter;
 
 impl Output for ValidEventsFormatter {
-    fn event(&mut self, event: &CheckedEvent<'_>, out: &mut String) {
+    fn event(&mut self, event: &CheckedLine<'_>, out: &mut String) {
         if event.is_valid() {
             out.push_str(&String::from_utf8_lossy(&event.json_line()));
         }

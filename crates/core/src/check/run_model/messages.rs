@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::check::event::MessageUsage;
 use crate::facts::{Usage, UsageUpdate};
-use crate::limits::{MESSAGES_OPEN_MAX, MESSAGES_TOLD_MAX};
+use crate::limits::{MESSAGES_OPEN_MAX, MESSAGES_REPORTED_MAX};
 
 /// The messages that several events are about.
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct MessageTable {
     /// One of each agent: the main one, and those at work for it.
     open: Vec<OpenMessage>,
     /// The ids of those that were reported.
-    told: VecDeque<String>,
+    reported: VecDeque<String>,
 }
 
 #[derive(Debug)]
@@ -40,24 +40,24 @@ impl MessageTable {
             open.model = model.or(open.model.take());
             return None;
         }
-        let id = message.filter(|id| !self.told.contains(id))?;
+        let id = message.filter(|id| !self.reported.contains(id))?;
         let last = open.or((self.open.len() == MESSAGES_OPEN_MAX).then_some(0));
-        let ended = last.map(|at| self.open.remove(at)).map(|ended| self.tell(ended));
+        let ended = last.map(|at| self.open.remove(at)).map(|ended| self.report(ended));
         self.open.push(OpenMessage { parent: (parent, call), id, model, usage });
         ended
     }
 
     pub(super) fn end(&mut self) -> Vec<MessageUsage> {
         let open = std::mem::take(&mut self.open);
-        open.into_iter().map(|ended| self.tell(ended)).collect()
+        open.into_iter().map(|ended| self.report(ended)).collect()
     }
 
-    fn tell(&mut self, ended: OpenMessage) -> MessageUsage {
+    fn report(&mut self, ended: OpenMessage) -> MessageUsage {
         let OpenMessage { parent: (inside, parent), id, model, usage } = ended;
-        if self.told.len() == MESSAGES_TOLD_MAX {
-            self.told.pop_front();
+        if self.reported.len() == MESSAGES_REPORTED_MAX {
+            self.reported.pop_front();
         }
-        self.told.push_back(id.clone());
+        self.reported.push_back(id.clone());
         MessageUsage { message: Some(id), parent, model, usage, is_inner: inside.is_some() }
     }
 }

@@ -12,17 +12,17 @@ use crate::rules::escape::shown;
 /// Reports each of them once: an agent may list them again in each turn.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCheck {
-    told: BTreeMap<String, Vec<ToolSource>>,
+    reported: BTreeMap<String, Vec<ToolSource>>,
 }
 
 impl ServerCheck {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         for Unavailable { is, name, why } in facts.rare.iter().flat_map(|rare| &rare.unavailable) {
-            let is_told = self.told.get(name).is_some_and(|told| told.contains(is));
-            if is_told || self.told.len() == SESSION_LIST_MAX {
+            let is_reported = self.reported.get(name).is_some_and(|reported| reported.contains(is));
+            if is_reported || self.reported.len() == SESSION_LIST_MAX {
                 continue;
             }
-            self.told.entry(name.clone()).or_default().push(*is);
+            self.reported.entry(name.clone()).or_default().push(*is);
             let what = match is {
                 ToolSource::Server => "the tool server",
                 ToolSource::Plugin => "the plugin",

@@ -11,7 +11,7 @@ use crate::limits::CALLS_REJECTED_MAX;
 
 /// The changes as `start 1`, the findings, and the counts: total, succeeded, failed, refused,
 /// unfinished.
-fn told(agent: Value, events: &str) -> (String, String, [u64; 5]) {
+fn reported(agent: Value, events: &str) -> (String, String, [u64; 5]) {
     let profile = profile(agent);
     let mut calls = CallTable::new(&profile.calls);
     let (mut changes, mut found) = (Vec::new(), Vec::new());
@@ -45,13 +45,17 @@ fn told(agent: Value, events: &str) -> (String, String, [u64; 5]) {
     (changes.join(", "), shown(&found), counts)
 }
 
-/// Events, and what is told of them.
+/// Events, and what is reported of them.
 type CallsRow<'t> = (&'t str, &'t str, &'t str, [u64; 5]);
 
 fn assert_told(rules: &Value, rows: &[CallsRow<'_>]) {
     for &(events, changes, found, counts) in rows {
         let expected = (changes.to_owned(), found.to_owned(), counts);
-        assert_eq!(told(agent_with("calls", rules.clone()), events), expected, "{events}; {rules}");
+        assert_eq!(
+            reported(agent_with("calls", rules.clone()), events),
+            expected,
+            "{events}; {rules}"
+        );
     }
 }
 
@@ -322,7 +326,7 @@ fn few_rejected_calls_wait_for_an_interruption() {
     };
     let rules = json!({ "interruptions": [{ "when": { "/at": "stop" } }] });
     let events = format!("{}{}stop", calls("start"), calls("rejected"));
-    let (changes, found, counts) = told(agent_with("calls", rules), &events);
+    let (changes, found, counts) = reported(agent_with("calls", rules), &events);
     assert_eq!(changes.matches("becomes failed").count(), CALLS_REJECTED_MAX);
     assert_eq!(found.matches("denied-call").count(), 5);
     assert_eq!(counts, [count as u64, 0, CALLS_REJECTED_MAX as u64, 5, 0]);
@@ -348,7 +352,7 @@ fn both_halves_must_agree() {
         (&by_key, "start id=a shTool=1, done id=a", "call-mismatch@2(1)"),
         (&by_key, "start id=a, done id=a shTool=1", ""),
     ] {
-        assert_eq!(told(agent_with("calls", rules.clone()), events).1, found, "{events}");
+        assert_eq!(reported(agent_with("calls", rules.clone()), events).1, found, "{events}");
     }
 }
 
@@ -364,6 +368,6 @@ fn a_completion_may_contradict_itself() {
         let both = json!({ "when": { "/at": "both" }, "id": ["/id"], "without_start": meaning,
             "outcomes": [{ "outcome": "failed", "when": {}, "is_contradictory": true }] });
         let agent = agent_with("calls", json!({ "completion": [both] }));
-        assert_eq!(told(agent, events).1, found, "{meaning}: {events}");
+        assert_eq!(reported(agent, events).1, found, "{meaning}: {events}");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::check::Outcome;
 use crate::check::end_of_run::{
-    Cause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, TerminalState, duration,
+    EndCause, EndOfRun, LastLine, ProducerExit, StopReason, StreamEnd, TerminalState, duration,
 };
 use crate::profile::{ExitCodes, ExitStatus, RunOutcome};
 
@@ -44,7 +44,7 @@ fn decide<'p>(stream: StreamEnd, exit: &ProducerExit, codes: &'p ExitCodes) -> E
     EndOfRun::decide(stream, exit, exit.status.map(|status| codes.interpret(status)))
 }
 
-fn assert_ends(stream: StreamEnd, exit: &ProducerExit, cause: Cause, outcome: Outcome) {
+fn assert_ends(stream: StreamEnd, exit: &ProducerExit, cause: EndCause, outcome: Outcome) {
     let codes = ExitCodes::default();
     let end = decide(stream, exit, &codes);
     assert_eq!((end.cause, end.outcome), (cause, outcome), "{stream:?} {exit:?}");
@@ -56,29 +56,54 @@ fn causes_and_outcomes() {
     let fatal_and_open = StreamEnd { has_fatal_error: true, ..OPEN };
     let bad_without_end = StreamEnd { reported_outcome: Some(RunOutcome::Failure), ..SILENT };
     for (stream, exit, cause, outcome) in [
-        (GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
-        (GOOD, exited(0), Cause::Ended, Outcome::Succeeded),
-        (BAD, unknown(), Cause::Ended, Outcome::Failed),
-        (BAD, exited(0), Cause::Ended, Outcome::Failed),
-        (GOOD, exited(1), Cause::Failed, Outcome::Failed),
-        (OPEN, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
-        (OPEN, exited(0), Cause::NoTerminalEvent, Outcome::Truncated),
-        (OPEN, exited(1), Cause::Failed, Outcome::Failed),
-        (SILENT, unknown(), Cause::Ended, Outcome::Succeeded),
-        (StreamEnd { is_midway: true, ..SILENT }, unknown(), Cause::Ended, Outcome::Truncated),
-        (StreamEnd { has_fatal_error: true, ..SILENT }, unknown(), Cause::Ended, Outcome::Failed),
-        (StreamEnd { text_says_failed: true, ..OPEN }, unknown(), Cause::Failed, Outcome::Failed),
-        (StreamEnd { has_events: false, ..OPEN }, unknown(), Cause::NoEvents, Outcome::Truncated),
-        (StreamEnd { has_events: false, ..SILENT }, exited(0), Cause::NoEvents, Outcome::Truncated),
-        (StreamEnd { has_events: false, ..OPEN }, exited(1), Cause::Failed, Outcome::Failed),
-        (OPEN, ExitStatus::Signal(9).into(), Cause::Failed, Outcome::Failed),
+        (GOOD, unknown(), EndCause::Ended, Outcome::Succeeded),
+        (GOOD, exited(0), EndCause::Ended, Outcome::Succeeded),
+        (BAD, unknown(), EndCause::Ended, Outcome::Failed),
+        (BAD, exited(0), EndCause::Ended, Outcome::Failed),
+        (GOOD, exited(1), EndCause::Failed, Outcome::Failed),
+        (OPEN, unknown(), EndCause::NoTerminalEvent, Outcome::Truncated),
+        (OPEN, exited(0), EndCause::NoTerminalEvent, Outcome::Truncated),
+        (OPEN, exited(1), EndCause::Failed, Outcome::Failed),
+        (SILENT, unknown(), EndCause::Ended, Outcome::Succeeded),
+        (StreamEnd { is_midway: true, ..SILENT }, unknown(), EndCause::Ended, Outcome::Truncated),
+        (
+            StreamEnd { has_fatal_error: true, ..SILENT },
+            unknown(),
+            EndCause::Ended,
+            Outcome::Failed,
+        ),
+        (
+            StreamEnd { text_says_failed: true, ..OPEN },
+            unknown(),
+            EndCause::Failed,
+            Outcome::Failed,
+        ),
+        (
+            StreamEnd { has_events: false, ..OPEN },
+            unknown(),
+            EndCause::NoEvents,
+            Outcome::Truncated,
+        ),
+        (
+            StreamEnd { has_events: false, ..SILENT },
+            exited(0),
+            EndCause::NoEvents,
+            Outcome::Truncated,
+        ),
+        (StreamEnd { has_events: false, ..OPEN }, exited(1), EndCause::Failed, Outcome::Failed),
+        (OPEN, ExitStatus::Signal(9).into(), EndCause::Failed, Outcome::Failed),
         // Nothing followed, so that was the end.
-        (PROVISIONAL, unknown(), Cause::Ended, Outcome::Succeeded),
-        (StreamEnd { is_midway: true, ..PROVISIONAL }, unknown(), Cause::Ended, Outcome::Succeeded),
+        (PROVISIONAL, unknown(), EndCause::Ended, Outcome::Succeeded),
+        (
+            StreamEnd { is_midway: true, ..PROVISIONAL },
+            unknown(),
+            EndCause::Ended,
+            Outcome::Succeeded,
+        ),
         // An error counts for more than a success, and for less than what the stream lacks.
-        (StreamEnd { has_fatal_error: true, ..GOOD }, unknown(), Cause::Ended, Outcome::Failed),
-        (fatal_and_open, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
-        (bad_without_end, exited(0), Cause::Ended, Outcome::Failed),
+        (StreamEnd { has_fatal_error: true, ..GOOD }, unknown(), EndCause::Ended, Outcome::Failed),
+        (fatal_and_open, unknown(), EndCause::NoTerminalEvent, Outcome::Truncated),
+        (bad_without_end, exited(0), EndCause::Ended, Outcome::Failed),
     ] {
         assert_ends(stream, &exit, cause, outcome);
     }
@@ -91,18 +116,18 @@ fn causes_and_outcomes_by_the_last_line() {
     let unknown = ProducerExit::default;
     let empty = StreamEnd { has_events: false, ..OPEN };
     for (last_line, stream, exit, cause, outcome) in [
-        (Cut, OPEN, unknown(), Cause::CutLine, Outcome::Truncated),
-        (Cut, OPEN, exited(2), Cause::Failed, Outcome::Failed),
-        (Cut, GOOD, exited(0), Cause::CutLine, Outcome::Succeeded),
-        (Cut, BAD, unknown(), Cause::CutLine, Outcome::Failed),
-        (Cut, empty, unknown(), Cause::CutLine, Outcome::Truncated),
-        (Cut, OPEN, stopped(StopReason::Lingered), Cause::NoTerminalEvent, Outcome::Truncated),
+        (Cut, OPEN, unknown(), EndCause::CutLine, Outcome::Truncated),
+        (Cut, OPEN, exited(2), EndCause::Failed, Outcome::Failed),
+        (Cut, GOOD, exited(0), EndCause::CutLine, Outcome::Succeeded),
+        (Cut, BAD, unknown(), EndCause::CutLine, Outcome::Failed),
+        (Cut, empty, unknown(), EndCause::CutLine, Outcome::Truncated),
+        (Cut, OPEN, stopped(StopReason::Lingered), EndCause::NoTerminalEvent, Outcome::Truncated),
         // What a cut line leaves open is open even where the user allows it.
-        (CutAllowed, OPEN, unknown(), Cause::NoTerminalEvent, Outcome::Truncated),
-        (CutAllowed, SILENT, unknown(), Cause::Ended, Outcome::Truncated),
-        (CutAllowed, GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
-        (Unparsed, SILENT, unknown(), Cause::Ended, Outcome::Truncated),
-        (Unparsed, GOOD, unknown(), Cause::Ended, Outcome::Succeeded),
+        (CutAllowed, OPEN, unknown(), EndCause::NoTerminalEvent, Outcome::Truncated),
+        (CutAllowed, SILENT, unknown(), EndCause::Ended, Outcome::Truncated),
+        (CutAllowed, GOOD, unknown(), EndCause::Ended, Outcome::Succeeded),
+        (Unparsed, SILENT, unknown(), EndCause::Ended, Outcome::Truncated),
+        (Unparsed, GOOD, unknown(), EndCause::Ended, Outcome::Succeeded),
     ] {
         assert_ends(StreamEnd { last_line, ..stream }, &exit, cause, outcome);
     }
@@ -114,27 +139,27 @@ fn causes_and_outcomes_of_a_producer_that_was_stopped() {
     let limit = Duration::from_secs(1);
     let interrupted = || ProducerExit { was_interrupted: true, ..exited(130) };
     for (stream, exit, cause, outcome) in [
-        (OPEN, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
-        (GOOD, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
+        (OPEN, stopped(StopReason::IdleTimeout { limit }), EndCause::TimedOut, Outcome::TimedOut),
+        (GOOD, stopped(StopReason::IdleTimeout { limit }), EndCause::TimedOut, Outcome::TimedOut),
         (
             OPEN,
             stopped(StopReason::Timeout { limit, open_calls: Vec::new() }),
-            Cause::TimedOut,
+            EndCause::TimedOut,
             Outcome::TimedOut,
         ),
-        (BAD, stopped(StopReason::IdleTimeout { limit }), Cause::TimedOut, Outcome::TimedOut),
-        (OPEN, stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Truncated),
-        (BAD, stopped(StopReason::LimitExceeded), Cause::LimitExceeded, Outcome::Failed),
+        (BAD, stopped(StopReason::IdleTimeout { limit }), EndCause::TimedOut, Outcome::TimedOut),
+        (OPEN, stopped(StopReason::LimitExceeded), EndCause::LimitExceeded, Outcome::Truncated),
+        (BAD, stopped(StopReason::LimitExceeded), EndCause::LimitExceeded, Outcome::Failed),
         (
             StreamEnd { text_says_failed: true, ..OPEN },
             stopped(StopReason::LimitExceeded),
-            Cause::LimitExceeded,
+            EndCause::LimitExceeded,
             Outcome::Truncated,
         ),
-        (GOOD, stopped(StopReason::Lingered), Cause::Ended, Outcome::Succeeded),
-        (GOOD, interrupted(), Cause::Ended, Outcome::Succeeded),
-        (PROVISIONAL, interrupted(), Cause::Ended, Outcome::Succeeded),
-        (OPEN, interrupted(), Cause::Failed, Outcome::Failed),
+        (GOOD, stopped(StopReason::Lingered), EndCause::Ended, Outcome::Succeeded),
+        (GOOD, interrupted(), EndCause::Ended, Outcome::Succeeded),
+        (PROVISIONAL, interrupted(), EndCause::Ended, Outcome::Succeeded),
+        (OPEN, interrupted(), EndCause::Failed, Outcome::Failed),
     ] {
         assert_ends(stream, &exit, cause, outcome);
     }
@@ -145,11 +170,11 @@ fn a_status_in_no_list_of_the_profile_says_nothing() {
     let codes = r#"{ "failure": [2], "meaning": { "2": "no key" }, "reason": { "2": "auth" } }"#;
     let codes: ExitCodes = serde_json::from_str(codes).expect("exit codes");
     for (stream, code, cause, contradicts, meaning) in [
-        (GOOD, 0, Cause::Ended, false, None),
-        (GOOD, 2, Cause::Failed, true, Some("no key")),
+        (GOOD, 0, EndCause::Ended, false, None),
+        (GOOD, 2, EndCause::Failed, true, Some("no key")),
         // This status is not a success, so the run failed, whatever the stream says.
-        (GOOD, 7, Cause::Failed, false, None),
-        (BAD, 7, Cause::Failed, false, None),
+        (GOOD, 7, EndCause::Failed, false, None),
+        (BAD, 7, EndCause::Failed, false, None),
     ] {
         let end = decide(stream, &exited(code), &codes);
         assert_eq!(end.cause, cause, "{code}");
@@ -180,8 +205,8 @@ fn what_the_status_and_the_stream_contradict() {
     ] {
         let exit = ProducerExit { stderr: Some(Vec::new()), ..exit };
         let end = decide(stream, &exit, &codes);
-        let told = (end.contradiction(Some(1)).is_some(), end.failed_silently(&exit));
-        assert_eq!(told, (contradicts, is_silent), "{stream:?} {exit:?}");
+        let reported = (end.contradiction(Some(1)).is_some(), end.failed_silently(&exit));
+        assert_eq!(reported, (contradicts, is_silent), "{stream:?} {exit:?}");
         // It may have written why; if standard error is not read, it is not known to be empty.
         for stderr in [None, Some(vec!["no key".to_owned()])] {
             assert!(!end.failed_silently(&ProducerExit { stderr, ..exit.clone() }), "{exit:?}");
@@ -244,8 +269,8 @@ fn what_the_end_of_the_stream_leaves_open() {
         (cut, stopped(StopReason::Lingered), false, false, false),
     ] {
         let end = decide(stream, &exit, &codes);
-        let told = (end.nothing_followed(), end.reports_open_calls(), end.reports_cut_line());
-        assert_eq!(told, (nothing_followed, open_calls, cut_line), "{stream:?} {exit:?}");
+        let reported = (end.nothing_followed(), end.reports_open_calls(), end.reports_cut_line());
+        assert_eq!(reported, (nothing_followed, open_calls, cut_line), "{stream:?} {exit:?}");
     }
 }
 

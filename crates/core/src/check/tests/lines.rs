@@ -18,10 +18,10 @@ const LINE_BYTES_MAX: u64 = 200;
 
 /// What a stream shows: the lines of its events, the findings, what the last line was, and the
 /// line of plain text that says that the run failed.
-type LinesTold = (String, String, LastLine, Option<FailureLine>);
+type LinesReported = (String, String, LastLine, Option<FailureLine>);
 
 /// Checks the lines of a stream; `wants_array` says that the user asks for an array.
-fn told(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesTold {
+fn reported(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesReported {
     let mut agent = agent();
     agent["noise"] = json!([
         { "matches": "^> $", "is": "banner", "where": "before" },
@@ -54,7 +54,7 @@ fn told(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesTold 
 
 /// The same, of the agent's usual streams.
 fn of_stream(stream: &[u8]) -> (String, String, LastLine) {
-    let (events, found, last_line, _) = told(stream, false, &Severities::default());
+    let (events, found, last_line, _) = reported(stream, false, &Severities::default());
     (events, found, last_line)
 }
 
@@ -172,7 +172,8 @@ fn an_array_that_the_user_wants_is_there_or_not() {
         ("\n", "", "blank-line@1"),
         ("", "", ""),
     ] {
-        let (seen, shown, ..) = told(with_events(stream).as_bytes(), true, &Severities::default());
+        let (seen, shown, ..) =
+            reported(with_events(stream).as_bytes(), true, &Severities::default());
         assert_eq!((&*seen, &*shown), (events, found), "{stream:?}");
     }
 }
@@ -189,7 +190,7 @@ fn a_line_counts_as_lost_only_where_its_defect_is_an_error() {
     ] {
         let mut severities = Severities::default();
         severities.set(rule, severity);
-        let (_, _, found, _) = told(with_events(stream).as_bytes(), false, &severities);
+        let (_, _, found, _) = reported(with_events(stream).as_bytes(), false, &severities);
         assert_eq!(found, last_line, "{stream:?} {rule} {severity:?}");
     }
 }
@@ -204,7 +205,7 @@ fn the_first_line_that_says_so_is_why_the_run_failed() {
         // The text is in front of an event, which says how the run goes.
         ("dead: X\n", None),
     ] {
-        let (.., found) = told(with_events(stream).as_bytes(), false, &Severities::default());
+        let (.., found) = reported(with_events(stream).as_bytes(), false, &Severities::default());
         let found = found.map(|it| (it.number, it.text, it.reason));
         let expected = failure.map(|(line, text)| (line, text.to_owned(), Some(EndReason::Auth)));
         assert_eq!(found, expected, "{stream:?}");

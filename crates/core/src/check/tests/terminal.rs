@@ -35,7 +35,7 @@ fn check_of(profile: &Profile, events: &str) -> TerminalCheck {
 
 /// Where each event comes (`r`un, new `t`urn, `e`pilogue, `a`fter the end), the end, what the
 /// stream says of the run, and the findings.
-fn told(events: &str) -> (String, TerminalState, Option<RunOutcome>, String) {
+fn reported(events: &str) -> (String, TerminalState, Option<RunOutcome>, String) {
     let profile = profile(agent());
     let mut check = TerminalCheck::default();
     let (mut places, mut found) = (String::new(), Vec::new());
@@ -94,7 +94,7 @@ fn events_have_a_place_and_the_end_says_how_the_run_went() {
         ("fatal, good, ask, good", "rrtr", Came, Some(Success), "success-after-fatal-error@2(1)"),
     ] {
         let expected = (places.to_owned(), state, outcome, found.to_owned());
-        assert_eq!(told(events), expected, "{events}");
+        assert_eq!(reported(events), expected, "{events}");
     }
 }
 
@@ -127,8 +127,8 @@ fn without_a_terminal_event_the_stream_may_say_how_the_run_went() {
         let mut diagnostics = Vec::new();
         let state = check.finish(policy == "required", false, &mut diagnostics);
         assert_eq!(state, TerminalState::Missing, "{policy}: {events}");
-        let told = (check.reported_outcome(), &*shown(&diagnostics));
-        assert_eq!(told, (outcome, found), "{policy}: {events}");
+        let reported = (check.reported_outcome(), &*shown(&diagnostics));
+        assert_eq!(reported, (outcome, found), "{policy}: {events}");
     }
 }
 
@@ -184,8 +184,8 @@ fn turns_warnings_and_the_latest_event_are_those_of_the_whole_run() {
         ("good, bye, x", 1, 0, 1),
     ] {
         let check = check_of(&profile, events);
-        let told = (check.turns, check.warnings, check.last_event().0);
-        assert_eq!(told, (turns, warnings, last_line), "{events}");
+        let reported = (check.turns, check.warnings, check.last_event().0);
+        assert_eq!(reported, (turns, warnings, last_line), "{events}");
     }
 }
 

@@ -38,7 +38,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
+    CheckedLine, Diagnostic, Error, Event, StreamStart, StreamSummary, WantedEvents,
 };
 
 use self::index::Index;
@@ -125,7 +125,7 @@ impl Output for Html {
         Ok(())
     }
 
-    fn event(&mut self, event: &CheckedEvent<'_>, _: &mut String) {
+    fn event(&mut self, event: &CheckedLine<'_>, _: &mut String) {
         if let Some((recorder, _)) = &mut self.recorder {
             recorder.event(event);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ndjson_check_core::{
-    CheckedEvent, Diagnostic, Event, EventKind, StreamSummary, escape::clipped,
+    CheckedLine, Diagnostic, Event, EventKind, StreamSummary, escape::clipped,
 };
 
 use super::blocks::Blocks;
@@ -106,7 +106,7 @@ impl Recorder {
         }
     }
 
-    pub(super) fn event(&mut self, event: &CheckedEvent<'_>) {
+    pub(super) fn event(&mut self, event: &CheckedLine<'_>) {
         let moment = self.clock.tick(event.line(), event.time_ms());
         if !event.is_in_run() {
             return;
