@@ -129,7 +129,7 @@ pub(super) enum LastLine {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EndCause {
+pub(crate) enum EndCause {
     TimedOut,
     /// We ended it because it exceeded a limit.
     LimitExceeded,

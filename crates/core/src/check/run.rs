@@ -382,10 +382,10 @@ impl<'c> Run<'c> {
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,
-            was_stopped: end.cause == EndCause::WrongStart,
+            cause: end.cause,
         };
         let used = (&self.facts, self.calls.counts());
-        demands.finish(used, context, end.cause == EndCause::LimitExceeded, &mut findings.pending);
+        demands.finish(used, context, &mut findings.pending);
     }
 
     /// What a stream without its terminal event leaves open.

@@ -44,7 +44,7 @@ pub(crate) struct CallUpdate<'a> {
 
 impl<'a> CallUpdate<'a> {
     pub(crate) fn new(
-        (change, number, is_new): (CallChange, u64, bool),
+        TableChange { change, number, is_new }: TableChange,
         call: &'a Call<'a>,
         rules: &'a CallRules,
     ) -> Self {
@@ -111,6 +111,25 @@ impl<'a> CallUpdate<'a> {
     /// What the call is about, such as a path or a command, if the profile knows where it is.
     pub(crate) fn detail(&self) -> Option<&str> {
         Some(&*self.action.detail).filter(|detail| !detail.is_empty())
+    }
+}
+
+/// A change of one call in the table of calls.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TableChange {
+    pub(crate) change: CallChange,
+    pub(crate) number: u64,
+    /// Whether it is the first that is known of the call.
+    pub(crate) is_new: bool,
+}
+
+impl TableChange {
+    pub(crate) fn first(change: CallChange, number: u64) -> Self {
+        Self { change, number, is_new: true }
+    }
+
+    pub(crate) fn again(change: CallChange, number: u64) -> Self {
+        Self { change, number, is_new: false }
     }
 }
 

@@ -19,7 +19,7 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::actions::{ActionTable, OpenAction};
 use crate::check::stage::drift::Start;
-use crate::check::updates::CallStart;
+use crate::check::updates::{CallStart, TableChange};
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
@@ -76,9 +76,8 @@ pub(crate) struct CallTable<'p> {
     has_overflowed: bool,
 }
 
-/// What a half of a call changes in the table: the change, the number of the call, and whether it
-/// is the first that is known of the call; and the diagnostic for it.
-type Effect = (Option<(CallChange, u64, bool)>, Option<Diagnostic>);
+/// What a half of a call changes in the table, and the diagnostic for it.
+type Effect = (Option<TableChange>, Option<Diagnostic>);
 
 impl<'p> CallTable<'p> {
     pub(crate) fn new(rules: &'p CallRules) -> Self {
@@ -158,8 +157,8 @@ impl<'p> CallTable<'p> {
             }
             let diagnostic = diagnostic.map(|it| about(call, it));
             let rejected = CallChange::Completed(CallOutcome::Rejected);
-            match change.filter(|it| it.0 == rejected && !rules.interruptions.is_empty()) {
-                Some((_, number, _)) => {
+            match change.filter(|it| it.change == rejected && !rules.interruptions.is_empty()) {
+                Some(TableChange { number, .. }) => {
                     let id = call.id.as_str().to_owned();
                     let rejected = RejectedCall { number, id, found: diagnostic };
                     found.extend(self.keep_rejected(rejected));
@@ -185,7 +184,7 @@ impl<'p> CallTable<'p> {
 
     fn start(&mut self, key: u64, call: &Call<'_>, start: CallStart) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
-            let again = Some((CallChange::StartedAgain, open.number, false));
+            let again = Some(TableChange::again(CallChange::StartedAgain, open.number));
             if call.may_repeat || call.only_repeats {
                 return (again, None);
             }
@@ -242,7 +241,7 @@ impl<'p> CallTable<'p> {
             refusal: None,
         };
         self.open.insert(key, open);
-        (Some((CallChange::Started, self.latest, true)), diagnostic)
+        (Some(TableChange::first(CallChange::Started, self.latest)), diagnostic)
     }
 
     /// Whether a completion says two things at once.
@@ -272,7 +271,7 @@ impl<'p> CallTable<'p> {
         let denied = || denied(&name(call, Some(&open)), outcome, Some(open.start.line));
         let denied = || outcome.is_refusal().then(denied);
         let diagnostic = self.mismatch(&open, call).or_else(denied);
-        let change = Some((CallChange::Completed(outcome), open.number, false));
+        let change = Some(TableChange::again(CallChange::Completed(outcome), open.number));
         self.arguments.release(open.must_match);
         (change, diagnostic)
     }
@@ -302,7 +301,7 @@ impl<'p> CallTable<'p> {
             self.counts.add(outcome);
             self.remember(key, EndedCall::unopened(line, true));
             self.latest += 1;
-            return (Some((CallChange::Completed(outcome), self.latest, true)), None);
+            return (Some(TableChange::first(CallChange::Completed(outcome), self.latest)), None);
         }
         if call.without_start == WithoutStart::Ignore {
             return (None, None);
@@ -319,7 +318,7 @@ impl<'p> CallTable<'p> {
         self.rows.change(self.latest, |row| {
             (row.outcome, row.completed_line) = (Some(outcome), Some(line));
         });
-        let completed = Some((CallChange::Completed(outcome), self.latest, true));
+        let completed = Some(TableChange::first(CallChange::Completed(outcome), self.latest));
         if is_whole_call {
             let denied = || denied(&name(call, None), outcome, None);
             return (completed, outcome.is_refusal().then(denied));

@@ -73,15 +73,13 @@ impl<'c> DemandCheck<'c> {
         wants.fold(of_limits, WantedEvents::or)
     }
 
-    /// `was_stopped` says whether a limit ended the run.
     pub(crate) fn finish(
         &mut self,
         used: (&RunFacts, CallCounts),
         context: Context,
-        was_stopped: bool,
         found: &mut Vec<Diagnostic>,
     ) {
-        self.limits.finish(used, context.shows_calls, was_stopped, found);
+        self.limits.finish(used, context, found);
         self.expect.finish((used.0, used.1.total), context, found);
     }
 }

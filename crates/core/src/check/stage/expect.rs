@@ -15,8 +15,6 @@ mod writes;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::Value;
-
 use crate::check::answer::Answer;
 use crate::check::globs::NameGlob;
 use crate::check::{
@@ -25,14 +23,14 @@ use crate::check::{
 use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
+use crate::profile::CallOutcome;
 use crate::profile::pattern::LazyRegex;
-use crate::profile::{CallOutcome, FileChange};
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
 use calls::{CallPattern, CallTally};
 use kinds::KindHistories;
-use seen_call::{Printed, SeenCall, ShownText};
+use seen_call::{CallHalf, Printed, SeenCall, ShownText};
 use start::{StartPattern, StartTally};
 use truth::Tally;
 use verdict::diagnostic;
@@ -97,16 +95,11 @@ impl Expected {
     }
 
     /// What a half of a call answers to the question about its text, if it shows any.
-    fn judge(
-        &self,
-        call: &EventCall<'_>,
-        (arguments, changes): (Option<&Value>, &[FileChange]),
-        directory: Option<&str>,
-    ) -> Option<ShownText> {
+    fn judge(&self, half: CallHalf<'_>, directory: Option<&str>) -> Option<ShownText> {
         match &self.question {
             Question::Answer(_) | Question::Start(_) => None,
-            Question::Calls(pattern) => pattern.judge(call, arguments, changes),
-            Question::Writes(pattern) => pattern.judge(call, directory).map(ShownText::from),
+            Question::Calls(pattern) => pattern.judge(half),
+            Question::Writes(pattern) => pattern.judge(half.call, directory).map(ShownText::from),
         }
     }
 
@@ -243,14 +236,15 @@ impl<'c> ExpectCheck<'c> {
             EventKind::Session(session) => self.session(&session.session),
             EventKind::SessionChanged(session) => self.session(session),
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
-                let seen = self.seen(line, call, (call.arguments.as_ref(), &[]));
+                let arguments = call.arguments.as_ref();
+                let seen = self.seen(line, CallHalf { call, arguments, changes: &[] });
                 self.kinds.waits(&seen);
                 self.open.insert(call.number, seen);
             }
             EventKind::CallCompleted(completed) => {
                 let call = with_changed_files(completed);
-                let values = (completed.arguments.as_ref(), &completed.changes[..]);
-                let mut seen = self.seen(line, &call, values);
+                let (arguments, changes) = (completed.arguments.as_ref(), &completed.changes[..]);
+                let mut seen = self.seen(line, CallHalf { call: &call, arguments, changes });
                 seen.outcome = Some(completed.outcome);
                 seen.observe_output(completed, self.expected.iter().map(|(expected, _)| *expected));
                 self.end(seen);
@@ -290,22 +284,18 @@ impl<'c> ExpectCheck<'c> {
     }
 
     /// What has been seen of a call, with what this event shows.
-    fn seen(
-        &mut self,
-        line: u64,
-        call: &EventCall<'_>,
-        values: (Option<&Value>, &[FileChange]),
-    ) -> SeenCall {
+    fn seen(&mut self, line: u64, half: CallHalf<'_>) -> SeenCall {
         self.clock += 1;
-        let mut seen = self.open.remove(&call.number).unwrap_or_else(|| {
+        let number = half.call.number;
+        let mut seen = self.open.remove(&number).unwrap_or_else(|| {
             self.seen += 1;
-            SeenCall::new(call.number, line, self.clock)
+            SeenCall::new(number, line, self.clock)
         });
         if self.compares_paths {
-            seen.observe_paths((call, values.1), self.directory.as_deref(), &self.kinds);
+            seen.observe_paths(half, self.directory.as_deref(), &self.kinds);
         }
         let expected = self.expected.iter().map(|(expected, _)| *expected);
-        seen.observe((call, values), self.directory.as_deref(), expected);
+        seen.observe(half, self.directory.as_deref(), expected);
         seen
     }
 

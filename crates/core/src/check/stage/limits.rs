@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::calls::CallCounts;
+use super::expect::Context;
+use crate::check::end_of_run::EndCause;
 use crate::check::prices::Prices;
 use crate::check::{Limits, MessageUsage, counted};
 use crate::facts::RunFacts;
@@ -97,15 +99,13 @@ impl LimitCheck {
         }
     }
 
-    /// `shows_calls` says whether this agent's streams have calls;
-    /// `was_stopped` whether the run was ended because of a limit.
     pub(crate) fn finish(
         &self,
         (facts, calls): (&RunFacts, CallCounts),
-        shows_calls: bool,
-        was_stopped: bool,
+        context: Context,
         found: &mut Vec<Diagnostic>,
     ) {
+        let was_stopped = context.cause == EndCause::LimitExceeded;
         for Limited { of, demand, name, limit, exceeded } in &self.limited {
             let reading = of.read(facts, calls, self.prices.as_deref());
             // A call that failed may turn out to have been refused; that an ended run had to end
@@ -122,7 +122,7 @@ impl LimitCheck {
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
                 found.push(diagnostic.at(line, offset).of_demand(demand));
             } else if !reading.is_whole
-                || !shows_calls && matches!(of, Figure::Calls | Figure::FailedCalls)
+                || !context.shows_calls && matches!(of, Figure::Calls | Figure::FailedCalls)
             {
                 let has_prices = matches!(of, Figure::Cost) && self.prices.is_some();
                 let usage = &facts.usage;

@@ -2,6 +2,7 @@
 
 use super::call_name::{denied, named};
 use super::{CallTable, Effect, OpenAction};
+use crate::check::updates::TableChange;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Facts};
 use crate::profile::{CallOutcome, WithoutStart};
@@ -31,8 +32,8 @@ impl<'p> CallTable<'p> {
             } else {
                 self.correct(&call.id, *outcome)
             };
-            if let Some((change, number, is_new)) = change {
-                let mut update = CallUpdate::new((change, number, is_new), call, self.rules);
+            if let Some(change) = change {
+                let mut update = CallUpdate::new(change, call, self.rules);
                 update.parent = self.parent(&update);
                 updates.push(self.described(update, &mut OpenAction::default()));
             }
@@ -65,6 +66,6 @@ impl<'p> CallTable<'p> {
         let diagnostic = || denied(&name, outcome, line);
         let change = CallChange::Corrected { instead_of, outcome };
         let is_news = outcome.is_refusal() && !instead_of.is_refusal();
-        (Some((change, number, false)), is_news.then(diagnostic))
+        (Some(TableChange::again(change, number)), is_news.then(diagnostic))
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::compiled;
 use super::kinds::KindHistories;
-use super::seen_call::{Printed, SeenCall, ShownText};
+use super::seen_call::{CallHalf, Printed, SeenCall, ShownText};
 use super::tool_names::ToolNames;
 use super::truth::{Tally, Truth};
 use crate::check::globs::NameGlob;
@@ -217,12 +217,8 @@ impl CallPattern {
     }
 
     /// Whether the detail matches, if this half of a call has one and a pattern is set.
-    pub(super) fn judge(
-        &self,
-        call: &EventCall<'_>,
-        arguments: Option<&Value>,
-        changes: &[FileChange],
-    ) -> Option<ShownText> {
+    pub(super) fn judge(&self, half: CallHalf<'_>) -> Option<ShownText> {
+        let CallHalf { call, arguments, changes } = half;
         let kind = self.calls.kind;
         let in_files = self
             .matches

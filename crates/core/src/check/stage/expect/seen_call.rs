@@ -36,6 +36,14 @@ pub(super) struct Printed {
     pub(super) passed: Truth,
 }
 
+/// What one event shows of a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallHalf<'a> {
+    pub(super) call: &'a EventCall<'a>,
+    pub(super) arguments: Option<&'a Value>,
+    pub(super) changes: &'a [FileChange],
+}
+
 #[derive(Debug)]
 pub(super) struct SeenCall {
     pub(super) number: u64,
@@ -88,10 +96,11 @@ impl SeenCall {
 
     pub(super) fn observe<'e>(
         &mut self,
-        (call, values): (&EventCall<'_>, (Option<&Value>, &[FileChange])),
+        half: CallHalf<'_>,
         directory: Option<&str>,
         expected: impl Iterator<Item = &'e Expected>,
     ) {
+        let CallHalf { call, changes, .. } = half;
         self.kind = call.kind;
         self.tool = call.tool.as_deref().unwrap_or_default().into();
         let detail = call.detail.as_deref().unwrap_or_default();
@@ -101,10 +110,9 @@ impl SeenCall {
         } else if !detail.is_empty() {
             self.detail = clipped(detail, ROW_DETAIL_BYTES_MAX).into();
         }
-        let (_, changes) = values;
         let is_deletion = |change: &FileChange| change.kind == Some(ChangeKind::Deleted);
         self.deletes |= call.deletes || changes.iter().any(is_deletion);
-        let shown = expected.map(|expected| expected.judge(call, values, directory));
+        let shown = expected.map(|expected| expected.judge(half, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
         // What was changed says more than what was asked for.
         let is_known = changes.is_empty();
@@ -125,7 +133,7 @@ impl SeenCall {
 
     pub(super) fn observe_paths(
         &mut self,
-        (call, changes): (&EventCall<'_>, &[FileChange]),
+        CallHalf { call, changes, .. }: CallHalf<'_>,
         directory: Option<&str>,
         kinds: &KindHistories,
     ) {

@@ -1,6 +1,7 @@
 //! The diagnostic for an expectation.
 
 use super::truth::{Tally, Truth, lines};
+use crate::check::end_of_run::EndCause;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -16,8 +17,7 @@ pub(crate) struct Context {
     pub(crate) has_lost_line: bool,
     /// Calls that came but could not be followed.
     pub(crate) untracked_calls: u64,
-    /// Whether the run was ended because it did not start as it must.
-    pub(crate) was_stopped: bool,
+    pub(crate) cause: EndCause,
 }
 
 impl Context {
@@ -60,7 +60,8 @@ pub(super) fn diagnostic(
         Truth::Yes => return None,
         Truth::No => {
             let note = lines(&tally.lines, tally.sure);
-            let stopped = context.was_stopped.then(|| "the run was ended".to_owned());
+            let was_stopped = context.cause == EndCause::WrongStart;
+            let stopped = was_stopped.then(|| "the run was ended".to_owned());
             let notes: Vec<String> = stopped.into_iter().chain(note).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
             (Rule::ExpectationFailed, fact, note)
