@@ -135,7 +135,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A report is no secret: it gets the permissions of the file that it replaces, or of any new one.
+/// A report is not secret: it gets the permissions of the file that it replaces, or of any new one.
 #[cfg(unix)]
 fn permissions(path: &Path) -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;

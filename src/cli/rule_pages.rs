@@ -32,7 +32,7 @@ struct Screen {
 }
 
 impl Screen {
-    /// None if standard output is no terminal.
+    /// None if standard output is not a terminal.
     fn of_stdout() -> Option<Self> {
         let is_terminal = io::stdout().is_terminal();
         let width = stdout_width().unwrap_or(80).min(COLUMNS_MAX);

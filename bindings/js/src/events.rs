@@ -35,7 +35,7 @@ impl EventArray {
     }
 
     /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
-    /// call an event came that is no retry. 8: the run has exceeded a limit. 16: it has not
+    /// call an event came that is not a retry. 8: the run has exceeded a limit. 16: it has not
     /// started as it must.
     pub(crate) fn state(&mut self) -> u32 {
         let progress = std::mem::take(&mut self.has_progress);

@@ -334,7 +334,7 @@ impl NativeRun {
             if items.len() >= BATCH_MAX {
                 return Ok(Some(items));
             }
-            // What is there already comes in the same batch; nobody waits for more.
+            // What is there already comes in the same batch, without a wait for more.
             let wait = if items.is_empty() { LOOK } else { Duration::ZERO };
             next = receiver.recv_timeout(wait);
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::list::{Next, Pipeline, does_fail, judged, raise};
 use super::pipes::{printed, reads_commands};
-use super::wrappers::{hides_exit, is_command_option, is_shell, runs_text, starts};
+use super::wrappers::{LETTERS_MAX, hides_exit, is_command_option, is_shell, runs_text, starts};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
 /// Replaces the output of a command in a word.
@@ -378,7 +378,7 @@ impl<'t> ShellParser<'t> {
     fn set(&mut self, options: &[String]) {
         for option in options {
             let letters = option.strip_prefix('-').filter(|it| !it.starts_with('-'));
-            let is_stop = letters.is_some_and(|it| it.contains('e') && it.len() <= 6);
+            let is_stop = letters.is_some_and(|it| it.contains('e') && it.len() <= LETTERS_MAX);
             self.stops |= is_stop || option == "errexit";
             self.pipes_fail |= option == "pipefail";
         }

@@ -11,6 +11,15 @@ const KEYWORDS: &[&str] = &[
 /// How many words are searched for the program: no real command has more in front of it.
 pub(super) const WORDS_MAX: usize = 40;
 
+/// How many words behind a program are searched for its subcommand.
+const SUBCOMMAND_WORDS_MAX: usize = 10;
+
+/// Letters behind one dash, such as `-euxo`; what is longer is the name of one option.
+pub(super) const LETTERS_MAX: usize = 6;
+
+/// Letters behind one dash, if the last of them has a value.
+const LETTERS_WITH_VALUE_MAX: usize = 3;
+
 /// Programs that run what their arguments name: the program, the words one of which must follow
 /// it, and how many names come before the command, such as that of a container.
 const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
@@ -127,7 +136,8 @@ fn may_have_value(word: &str) -> bool {
     match word.strip_prefix("--") {
         Some(long) => !long.is_empty() && !long.contains('='),
         None => word.strip_prefix('-').is_some_and(|letters| {
-            letters.len() <= 3 && letters.ends_with(|it| "CFILPacdefgiklnopsuvw".contains(it))
+            letters.len() <= LETTERS_WITH_VALUE_MAX
+                && letters.ends_with(|it| "CFILPacdefgiklnopsuvw".contains(it))
         }),
     }
 }
@@ -224,7 +234,10 @@ impl Walk<'_> {
         let behind_option = BEHIND_OPTIONS.iter().filter(|(it, ..)| *it == program).find_map(
             |(_, before, options)| {
                 let has_one = before.is_empty()
-                    || words.iter().take(10).any(|word| before.contains(&word.as_str()));
+                    || words
+                        .iter()
+                        .take(SUBCOMMAND_WORDS_MAX)
+                        .any(|word| before.contains(&word.as_str()));
                 let option = words.iter().position(|word| options.contains(&word.as_str()));
                 option.filter(|_| has_one)
             },
@@ -239,7 +252,8 @@ impl Walk<'_> {
                 }
                 let is_command = |word: &String| commands.contains(&word.as_str());
                 // Options may come before it, and `compose` behind `docker`.
-                let command = self.words[behind..].iter().take(10).position(is_command)?;
+                let command =
+                    self.words[behind..].iter().take(SUBCOMMAND_WORDS_MAX).position(is_command)?;
                 Some((behind + command + 1, *names))
             },
         )
@@ -302,7 +316,9 @@ pub(super) fn is_shell(program: &str) -> bool {
 pub(super) fn is_command_option(word: &str) -> bool {
     let letters = word.strip_prefix('-');
     let is_short = |letters: &str| {
-        letters.ends_with('c') && letters.len() <= 6 && letters.chars().all(char::is_alphabetic)
+        letters.ends_with('c')
+            && letters.len() <= LETTERS_MAX
+            && letters.chars().all(char::is_alphabetic)
     };
     letters.is_some_and(|it| is_short(it) || it.eq_ignore_ascii_case("command"))
         || word.eq_ignore_ascii_case("/c")

@@ -18,7 +18,7 @@ const DRAFT: &str = "draft";
 const SUBCOMMANDS: [&str; 9] =
     ["rules", "profiles", "schema", "merge", "diff", "drift", "replay", "completions", "man"];
 
-/// The likely meaning of a first word that is no subcommand and no file.
+/// The likely meaning of a first word that is neither a subcommand nor a file.
 pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
     let word = arguments.get(1)?.to_str()?;
     let hint = match word {
@@ -55,7 +55,7 @@ fn similar_subcommand(word: &str) -> Option<String> {
     nearest(word, names).filter(|_| !is_known).map(ToOwned::to_owned)
 }
 
-/// What is wrong with the arguments of `profiles`, if they are no name and no `draft`.
+/// What is wrong with the arguments of `profiles`, if they are neither a name nor `draft`.
 fn meant_profile(arguments: &[OsString]) -> Option<String> {
     let word = arguments.first()?.to_str().filter(|word| !word.starts_with('-'))?;
     let is_known = word == DRAFT || profile_names().any(|name| name == word);

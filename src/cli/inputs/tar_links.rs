@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::is_stream_name;
 
-/// How many recordings and links of one archive are remembered. Later recordings are no targets,
-/// and later links are ignored.
+/// How many recordings and links of one archive are remembered. Links to later recordings, and
+/// later links, are ignored.
 const REMEMBERED_MAX: usize = 1_000_000;
 
 /// Links to links that are followed, as in the Linux kernel.

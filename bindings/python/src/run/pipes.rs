@@ -39,7 +39,7 @@ impl Write for OutputCopy {
 /// Keeps the stream for the page, and sends a copy to those who asked for it.
 pub(super) struct Stdout {
     pub(super) recording: Arc<Mutex<Vec<u8>>>,
-    /// None if nobody asked, or nobody reads on.
+    /// None if the caller did not ask for it, or no longer reads it.
     pub(super) copy: Option<OutputCopy>,
 }
 

@@ -70,8 +70,8 @@ fn names_error(line: &str) -> bool {
     is_named && is_about_the_run(&small) && !small.trim_end().ends_with(['{', '['])
 }
 
-/// Whether a line says something about the run: it is no hint, no heading and no part of the line
-/// before it, as of a stack or of the usage.
+/// Whether a line says something about the run: it is neither a hint nor a heading, and does not
+/// continue the line before it, as in a stack or in the usage.
 pub(crate) fn says_something(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
     is_about_the_run(&small) && !small.trim_end().ends_with([':', '{', '['])

@@ -1,4 +1,4 @@
-//! What a reader of a report should know of a stream that is no defect of it.
+//! Notes: facts about a stream that are not defects.
 
 use std::fmt;
 use std::time::Duration;

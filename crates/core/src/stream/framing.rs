@@ -1,4 +1,4 @@
-//! Notices input that is no NDJSON at all, so that it gets one diagnosis instead of thousands.
+//! Notices input that is not NDJSON at all, so that it gets one diagnosis instead of thousands.
 
 use super::Line;
 use super::foreign::Foreign;

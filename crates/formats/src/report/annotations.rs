@@ -130,8 +130,8 @@ impl Annotations {
         self.warnings.omitted += unseen.warnings;
     }
 
-    /// The properties of an annotation for this place, and the text before its message: what is no
-    /// file in the repository cannot be a property.
+    /// The properties of an annotation for this place, and the text before its message: only a file
+    /// in the repository can be a property.
     fn place(&self, line: Option<u64>) -> (String, String) {
         match (&self.file, line) {
             (Some(file), Some(line)) => {

@@ -33,8 +33,8 @@ pub(crate) struct LineCheck<'c> {
     pub(crate) cut_line: Option<Diagnostic>,
     /// The first line of plain text that says that the run failed.
     pub(crate) failure: Option<FailureLine>,
-    /// The first text that is no event, and that the profile does not know or knows from standard
-    /// error.
+    /// The first text that is not an event, and that the profile does not know or knows from
+    /// standard error.
     pub(crate) first_text: Option<String>,
     /// The last such text: a trace of calls ends with the error.
     last_text: Option<String>,
@@ -176,7 +176,7 @@ impl<'c> LineCheck<'c> {
         (line, event)
     }
 
-    /// The framing with one more line, which is no event.
+    /// The framing with one more line, which is not an event.
     fn framing_with(&self, line: &Line<'_>) -> Framing {
         match self.framing.observe(line, false) {
             Framing::Suspect { other, .. } if self.is_of_agent && other.is_plain_text() => {

@@ -258,7 +258,7 @@ impl<'p> TextCheck<'p> {
         self.end_segment(updates);
     }
 
-    /// The agent gives up the open segment: it is no part of the answer.
+    /// The agent gives up the open segment: it is not part of the answer.
     fn abandon(&mut self, updates: &mut TextUpdates<'_>) {
         if self.deltas > 0 {
             self.answer.truncate(std::mem::take(&mut self.segment_start));

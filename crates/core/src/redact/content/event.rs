@@ -97,7 +97,7 @@ impl EventRedactor {
         let mut treatments = Treatments::new();
         stay(&names, &mut treatments);
         let names = names.iter().filter_map(|name| Some(name.cursor()?.index())).collect();
-        beside_names(event.root(), &names, &mut treatments);
+        object_names(event.root(), &names, &mut treatments);
         let decided = self.read_values(doc, &mut treatments);
         if !judged.violations.is_empty() {
             self.known_texts(doc, &mut treatments);
@@ -239,7 +239,7 @@ fn stay(values: &[JsonRef<'_>], treatments: &mut Treatments) {
 }
 
 /// In an object with a name that the profile reads, other ids, times and states stay, too.
-fn beside_names(value: JsonRef<'_>, names: &HashSet<usize>, treatments: &mut Treatments) {
+fn object_names(value: JsonRef<'_>, names: &HashSet<usize>, treatments: &mut Treatments) {
     let is_name = |value: JsonRef<'_>| value.cursor().is_some_and(|it| names.contains(&it.index()));
     if value.members().any(|(_, value)| is_name(value)) {
         for (key, value) in value.members() {
@@ -249,8 +249,8 @@ fn beside_names(value: JsonRef<'_>, names: &HashSet<usize>, treatments: &mut Tre
             }
         }
     }
-    value.members().for_each(|(_, value)| beside_names(value, names, treatments));
-    value.items().for_each(|value| beside_names(value, names, treatments));
+    value.members().for_each(|(_, value)| object_names(value, names, treatments));
+    value.items().for_each(|value| object_names(value, names, treatments));
 }
 
 /// Whether the value of a key is an id, a time, or a state by its name.

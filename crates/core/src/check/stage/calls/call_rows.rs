@@ -1,4 +1,5 @@
-//! The rows of the call table. When it is full, a good call makes room for a bad one.
+//! The rows of the call table. When it is full, a call that succeeded makes room for one that did
+//! not.
 
 use super::{ROW_DETAIL_BYTES_MAX, ToolCall};
 use crate::limits::CALL_ROWS_MAX;

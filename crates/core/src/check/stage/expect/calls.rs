@@ -160,7 +160,7 @@ fn is_in_call(
 }
 
 /// Whether a file of a patch that is written, or deleted, is what is looked for; nothing, if the
-/// call is no patch.
+/// call is not a patch.
 fn is_in_files(
     is_in: &dyn Fn(&str) -> bool,
     kind: Option<CallKind>,

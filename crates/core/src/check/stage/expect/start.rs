@@ -68,7 +68,7 @@ impl StartPattern {
             EventKind::SessionChanged(session) => self.session((session, line), tally).map(at_line),
             // A sub-agent may have another model.
             EventKind::MessageUsage(message) if !message.is_inner => {
-                // `<synthetic>` is no model: the agent itself wrote the message.
+                // `<synthetic>` is not a model: the agent itself wrote the message.
                 let model = message.model.as_deref().filter(|model| !model.starts_with('<'));
                 model.and_then(|model| self.model_fault(model, tally)).map(at_line)
             }
