@@ -7,17 +7,19 @@ use ndjson_check_core::{CallKind, EventCall, escape::clipped};
 use super::clock::ClockTime;
 use crate::limits::KEPT_ARGUMENTS_BYTES_MAX;
 
-/// What is kept of the detail of an open call, in bytes, for its completion.
+/// What is kept of the detail of a call that has ended, in bytes.
 const DETAIL_BYTES_MAX: usize = 1_024;
 
-/// The calls that are open, by their number. Of the arguments a limited size is kept.
+/// When the open calls started, by their number, and their arguments as JSON. Of the arguments a
+/// limited size is kept.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
-    open: BTreeMap<u64, KeptCall>,
+    open: BTreeMap<u64, (ClockTime, Option<String>)>,
     argument_bytes: usize,
 }
 
-#[derive(Debug, Default)]
+/// A call that has ended, or will not end any more.
+#[derive(Debug)]
 pub(super) struct KeptCall {
     pub(super) number: u64,
     pub(super) id: String,
@@ -34,19 +36,11 @@ impl OpenCalls {
     pub(super) fn start(&mut self, call: &EventCall<'_>, now: ClockTime) {
         let arguments = call.arguments.as_ref().map(ToString::to_string);
         let room = KEPT_ARGUMENTS_BYTES_MAX - self.argument_bytes;
-        let arguments = arguments.filter(|arguments| arguments.len() <= room);
-        let open = self.open.entry(call.number).or_insert_with(|| KeptCall {
-            number: call.number,
-            id: call.id.to_string(),
-            start: now,
-            ..KeptCall::default()
-        });
-        if arguments.is_some() {
-            self.argument_bytes -= open.arguments.as_ref().map_or(0, String::len);
-            open.arguments = arguments;
-            self.argument_bytes += open.arguments.as_ref().map_or(0, String::len);
+        let (_, kept) = self.open.entry(call.number).or_insert((now, None));
+        if let Some(arguments) = arguments.filter(|arguments| arguments.len() <= room) {
+            self.argument_bytes += arguments.len();
+            self.argument_bytes -= kept.replace(arguments).map_or(0, |before| before.len());
         }
-        open.learn(call);
     }
 
     /// The call ends, or will not end any more. If its start has the same time, it started as long
@@ -57,13 +51,21 @@ impl OpenCalls {
         now: ClockTime,
         duration_ms: Option<u64>,
     ) -> KeptCall {
-        let mut ended = self.open.remove(&call.number).unwrap_or_default();
-        self.argument_bytes -= ended.arguments.as_ref().map_or(0, String::len);
-        ended.learn(call);
-        if let Some(duration_ms) = duration_ms.filter(|_| ended.start.is_same_time(now)) {
-            ended.start = now.before(duration_ms);
+        let (mut start, arguments) = self.open.remove(&call.number).unwrap_or_default();
+        self.argument_bytes -= arguments.as_ref().map_or(0, String::len);
+        if let Some(duration_ms) = duration_ms.filter(|_| start.is_same_time(now)) {
+            start = now.before(duration_ms);
         }
-        ended
+        let detail = |text: &str| clipped(text, DETAIL_BYTES_MAX).into_owned();
+        KeptCall {
+            number: call.number,
+            id: call.id.to_string(),
+            tool: call.tool.as_deref().map(str::to_owned),
+            kind: call.kind.map(CallKind::name),
+            detail: call.detail.as_deref().map(detail),
+            arguments,
+            start,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -72,13 +74,6 @@ impl OpenCalls {
 }
 
 impl KeptCall {
-    fn learn(&mut self, call: &EventCall<'_>) {
-        let detail = |text: &str| clipped(text, DETAIL_BYTES_MAX).into_owned();
-        self.tool = call.tool.as_deref().map(str::to_owned).or(self.tool.take());
-        self.kind = call.kind.map(CallKind::name).or(self.kind);
-        self.detail = call.detail.as_deref().map(detail).or(self.detail.take());
-    }
-
     /// The tool's name, for formats that require one.
     pub(super) fn tool_name(&self) -> &str {
         self.tool.as_deref().unwrap_or(UNKNOWN_TOOL)
