@@ -137,7 +137,7 @@ impl Reading {
         let reader = self.reader.take()?;
         Some(reader.finish(exit).map(|last| {
             self.observe(&last.events);
-            let found = last.findings.into();
+            let found = last.findings.as_slice().into();
             (last.events, summary_json(&last.summary, &found, &self.answer))
         }))
     }

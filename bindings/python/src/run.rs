@@ -134,7 +134,7 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
             return;
         }
     }
-    let found = run.findings().to_vec().into();
+    let found = run.findings().into();
     let exit = run.exit().cloned().unwrap_or_default();
     if let Ok(summary) = run.finish() {
         let summary = summary_json(&summary, &found, &answer);

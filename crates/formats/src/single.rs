@@ -1,7 +1,7 @@
 //! What the packages for other languages show of one stream: an output by its name, and the result
 //! as JSON.
 
-use ndjson_check_core::{Answer, Diagnostic, StreamSummary};
+use ndjson_check_core::{Answer, StreamSummary};
 use serde::Serialize;
 
 use crate::convert::answer_of;
@@ -51,17 +51,6 @@ pub fn end(out: &mut Written<Vec<u8>>, summary: &StreamSummary) {
     let mut totals = RunTotals::default();
     totals.add(summary);
     out.end(&totals, totals.exit_code(0));
-}
-
-impl From<Vec<Diagnostic>> for FirstFindings {
-    /// Of a stream whose findings were collected: at most one of each rule counts.
-    fn from(all: Vec<Diagnostic>) -> Self {
-        let mut first = Self::default();
-        for found in &all {
-            first.add(found);
-        }
-        first
-    }
 }
 
 /// The result with the names of the JSON report, and the answer of a run that succeeded.

@@ -16,7 +16,7 @@ use super::alike::{alike, causes};
 use super::call_names::noted;
 use super::headline::{ALL_REFUSED, SEVERAL_RUNS};
 use super::worst::SeverityCounts;
-use super::{FileOf, FirstFindings, Headline, RunTotals, stream_name, summary_text};
+use super::{FileOf, Headline, RunTotals, stream_name, summary_text};
 use crate::output::Output;
 
 /// Annotations of one level in the log of a GitHub workflow, without the one that counts the
@@ -35,7 +35,6 @@ pub struct Annotations {
     file_of: FileOf,
     stream: String,
     file: Option<String>,
-    first: FirstFindings,
     found: Vec<Diagnostic>,
     /// Where the recording and the page of the run are.
     kept: Box<dyn Fn() -> Vec<String>>,
@@ -63,7 +62,6 @@ impl Annotations {
             file_of,
             stream: String::new(),
             file: None,
-            first: FirstFindings::default(),
             found: Vec::new(),
             kept: Box::new(Vec::new),
             errors: level("error"),
@@ -183,18 +181,16 @@ impl Output for Annotations {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = visible(&stream_name(start.name())).into_owned();
         self.file = (self.file_of)(start.name());
-        self.first.begin();
         self.found.clear();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.first.add(diagnostic);
         self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let headline = Headline::new(summary, &self.first);
+        let headline = Headline::new(summary, &self.found.as_slice().into());
         let mut counts = SeverityCounts::of(summary);
         let over = summary.was_tried_again();
         if over {

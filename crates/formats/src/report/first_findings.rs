@@ -6,6 +6,17 @@ use ndjson_check_core::{Diagnostic, Rule, Severity};
 #[derive(Debug, Clone, Default)]
 pub struct FirstFindings(Vec<Diagnostic>);
 
+impl From<&[Diagnostic]> for FirstFindings {
+    /// Of a stream whose findings were collected.
+    fn from(all: &[Diagnostic]) -> Self {
+        let mut first = Self::default();
+        for found in all {
+            first.add(found);
+        }
+        first
+    }
+}
+
 impl FirstFindings {
     /// A stream begins.
     pub fn begin(&mut self) {

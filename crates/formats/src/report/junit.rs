@@ -19,7 +19,7 @@ use super::alike::{Alike, alike, causes, hidden};
 use super::call_names::{named, noted};
 use super::headline::TRIED_AGAIN;
 use super::worst::SeverityCounts;
-use super::{FirstFindings, Headline, RunTotals, stream_name, summary_text};
+use super::{Headline, RunTotals, stream_name, summary_text};
 use crate::limits::MESSAGE_BYTES_MAX;
 use crate::output::Output;
 
@@ -40,7 +40,6 @@ pub struct Junit {
     stream: Option<String>,
     /// The name of the agent.
     title: String,
-    first: FirstFindings,
     found: Vec<Diagnostic>,
     /// Of inputs that could not be read, and the like.
     errors: u64,
@@ -73,13 +72,11 @@ enum TestResult {
 
 impl Default for Junit {
     fn default() -> Self {
-        let first = FirstFindings::default();
         Self {
             head: HEAD,
             demands: Vec::new(),
             stream: None,
             title: String::new(),
-            first,
             found: Vec::new(),
             errors: 0,
         }
@@ -206,18 +203,16 @@ impl Output for Junit {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         self.stream = Some(valid(&stream_name(start.name())));
         start.title().clone_into(&mut self.title);
-        self.first.begin();
         self.found.clear();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.first.add(diagnostic);
         self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
-        let headline = Headline::new(summary, &self.first);
+        let headline = Headline::new(summary, &self.found.as_slice().into());
         let mut cases = vec![self.of_stream(summary, &headline)];
         cases.extend(self.of_demands(summary));
         let notes = summary_text::news(summary, &headline).map(ToString::to_string);

@@ -17,10 +17,7 @@ use super::markdown_sections::{Sections, ShortStream, StreamClass};
 use super::markdown_text::{cell, code, prose};
 use super::stats::StatsTotals;
 use super::worst::{SeverityCounts, WorstItems};
-use super::{
-    Answers, FirstFindings, Headline, RunTotals, markdown_stats, page_url, stream_name,
-    summary_text,
-};
+use super::{Answers, Headline, RunTotals, markdown_stats, page_url, stream_name, summary_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 use crate::output::Output;
 
@@ -42,8 +39,6 @@ pub struct Markdown {
     title: String,
     found: Vec<Diagnostic>,
     sections: Sections,
-    /// The first finding of each rule in the open stream.
-    first: FirstFindings,
     answers: Answers,
     /// The headline of the last stream.
     last: String,
@@ -64,7 +59,6 @@ impl Default for Markdown {
             title: String::new(),
             found: Vec::new(),
             sections: Sections::default(),
-            first: FirstFindings::default(),
             answers: Answers::default(),
             last: String::new(),
             last_body: String::new(),
@@ -110,17 +104,15 @@ impl Output for Markdown {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
         start.title().clone_into(&mut self.title);
         self.found.clear();
-        self.first.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.first.add(diagnostic);
         self.found.push(diagnostic.clone());
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let headline = Headline::new(summary, &self.first);
+        let headline = Headline::new(summary, &self.found.as_slice().into());
         self.answers.add(&headline);
         self.last = format!("{} {}", headline.mark(), prose(&headline.text()));
         let name = code(&stream_name(&summary.name));
