@@ -257,7 +257,7 @@ pub(crate) struct Cli {
 
     /// Accept up to N inputs that cannot be read
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "command")]
-    #[arg(hide_default_value = true, value_parser = count, help_heading = "Files")]
+    #[arg(hide_default_value = true, value_parser = count::<u64>, help_heading = "Files")]
     pub(crate) unreadable: u64,
 
     /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html

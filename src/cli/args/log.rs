@@ -2,13 +2,13 @@
 
 use clap::Args;
 
-use super::values::lines;
+use super::values::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
     /// With `--to text` or `transcript`: show N lines of each result
     #[arg(long, value_name = "N", requires = "to", help_heading = "Convert")]
-    #[arg(value_parser = lines)]
+    #[arg(value_parser = count::<u32>)]
     pub(crate) results: Option<u32>,
 
     /// With `--to text` or `transcript`: show the prompt, reasoning and retries

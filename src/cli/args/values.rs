@@ -129,11 +129,7 @@ impl std::fmt::Display for Size {
     }
 }
 
-pub(super) fn count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "must be a whole number of 0 or more".to_owned())
-}
-
-pub(super) fn lines(text: &str) -> Result<u32, String> {
+pub(super) fn count<N: FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| "must be a whole number of 0 or more".to_owned())
 }
 
