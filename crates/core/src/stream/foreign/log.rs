@@ -23,13 +23,18 @@ pub(super) fn is_log_line(bytes: &[u8]) -> bool {
     has_time(&text[..text.len().min(PREFIX_BYTES_MAX)]) || has_bar(text)
 }
 
-/// Whether there is a time of the day, or a name and a bar, in front of an object.
+/// Whether there is a time of the day, a name and a bar, or a name in brackets, in front of an
+/// object. The name may have a colour.
 pub(super) fn has_prefix(bytes: &[u8]) -> bool {
     let Some(object) = memchr::memmem::find(bytes, b"{\"") else { return false };
     let prefix = &bytes[..object];
     (1..=PREFIX_BYTES_MAX).contains(&object)
         && bytes.ends_with(b"}")
-        && (has_time(prefix) || prefix.ends_with(b"| "))
+        && (has_time(prefix) || is_name(&without_colours(&String::from_utf8_lossy(prefix))))
+}
+
+fn is_name(prefix: &str) -> bool {
+    prefix.ends_with("| ") || prefix.starts_with("[pod/") && prefix.ends_with("] ")
 }
 
 /// A time of the day: `02:00`.
@@ -73,6 +78,9 @@ mod tests {
             ("job\tstep\t2026-11-27T02:00:00.1Z {\"a\":1}", true),
             ("Nov 27 02:00:00 host agent[123]: {\"a\":1}", true),
             ("2026-11-27T02:00:00.1Z stdout F {\"a\":1}", true),
+            ("[pod/nightly-x7k2p/agent] {\"a\":1}", true),
+            ("[DEBUG] {\"a\":1}", false),
+            ("\u{1b}[36mweb-1  | \u{1b}[0m{\"a\":1}", true),
             ("{\"at\":\"10:00:01\"}", false),
         ] {
             assert_eq!(has_prefix(line.as_bytes()), expected, "{line}");
