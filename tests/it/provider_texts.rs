@@ -36,6 +36,7 @@ const TEXTS: &[(&str, EndReason)] = &[
         EndReason::Billing,
     ),
     ("{\"error\":{\"message\":\"no\",\"code\":\"insufficient_quota\"}}", EndReason::Billing),
+    ("Your organization must be verified to stream this model.", EndReason::Auth),
     ("{'error': {'code': 'context_length_exceeded'}}", EndReason::ContextOverflow),
     (
         "This model's maximum context length is 128000 tokens. However, your messages resulted in \
@@ -106,6 +107,11 @@ const TEXTS: &[(&str, EndReason)] = &[
     ("request to https://api.example.com/v1 failed, reason: read ECONNRESET", EndReason::Network),
     ("socket hang up", EndReason::Network),
     ("Request timed out.", EndReason::Network),
+    // Between the agent and the provider.
+    ("Post \"https://x.test/v1\": dial tcp: lookup x.test: no such host", EndReason::Network),
+    ("fetch failed: self-signed certificate in certificate chain", EndReason::Config),
+    ("Post \"https://x.test\": tls: failed to verify certificate: x509: no", EndReason::Config),
+    ("<html><head><title>502 Bad Gateway</title></head></html>", EndReason::Overloaded),
 ];
 
 /// Texts that only speak of one of these.

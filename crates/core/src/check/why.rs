@@ -4,7 +4,7 @@ use super::Outcome;
 use super::end_of_run::{EndCause, EndOfRun, ProducerExit, TerminalState};
 use super::error_text::error_line;
 use crate::facts::{RetryAfter, RunFacts, message_in};
-use crate::profile::{EndReason, Profile, Retryable, reason_of_provider};
+use crate::profile::{EndReason, Profile, Retryable, reason_of_provider, time_of_provider};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Why {
@@ -31,8 +31,9 @@ impl Why {
             (reason, after) = of_provider(facts, exit).unwrap_or((reason, after));
         }
         let is_for = |only: &[EndReason]| only.is_empty() || only.contains(&reason);
-        let said = facts.retry_after.filter(|_| is_for(&facts.retry_for));
-        let retry_after = said.or(after).filter(|_| reason.may_pass());
+        let said = facts.retry_after.filter(|_| is_for(&facts.retry_for)).or(after);
+        let retry_after =
+            if reason.may_pass() { said.or_else(|| time_of(facts, exit)) } else { None };
         let retryable = match retry_after {
             Some(_) => Some(Retryable::Later),
             None => reason.retryable(),
@@ -44,12 +45,21 @@ impl Why {
 /// What a provider of models says where the profile knows no reason: in the text of the error or,
 /// without one, in the line of standard error that says what went wrong.
 fn of_provider(facts: &RunFacts, exit: &ProducerExit) -> Option<(EndReason, Option<RetryAfter>)> {
-    let on_stderr = || error_line(exit.stderr.as_deref()?);
-    let said = facts.unexplained.clone().or_else(|| facts.error_text.clone()).or_else(on_stderr)?;
+    let said = text_of_error(facts, exit)?;
     let message = message_in(&said);
     let texts = [said.as_str(), &*message];
     let (reason, after) = texts.into_iter().find_map(reason_of_provider)?;
     Some((reason, after.and_then(RetryAfter::named)))
+}
+
+/// When a retry is worth it, in the same text.
+fn time_of(facts: &RunFacts, exit: &ProducerExit) -> Option<RetryAfter> {
+    RetryAfter::named(time_of_provider(&text_of_error(facts, exit)?)?)
+}
+
+fn text_of_error(facts: &RunFacts, exit: &ProducerExit) -> Option<String> {
+    let on_stderr = || error_line(exit.stderr.as_deref()?);
+    facts.unexplained.clone().or_else(|| facts.error_text.clone()).or_else(on_stderr)
 }
 
 /// What the stream says counts first, then standard error, then the exit status.
@@ -200,6 +210,27 @@ mod tests {
         );
         let completed = Why { reason: EndReason::Completed, retryable: None, retry_after: None };
         assert_eq!(good, completed, "a run that succeeded needs no retry");
+    }
+
+    #[test]
+    fn the_text_of_the_error_may_tell_the_time() {
+        let text = "Monthly limit reached. It will reset in 12 days.";
+        let days = Some(RetryAfter::Seconds(1_036_800));
+        let minute = Some(RetryAfter::Seconds(60));
+        for (reason, told, expected) in [
+            (EndReason::RateLimit, None, days),
+            (EndReason::RateLimit, minute, minute),
+            (EndReason::Auth, None, None),
+        ] {
+            let facts = RunFacts {
+                reason: Some(reason),
+                retry_after: told,
+                error_text: Some(text.to_owned()),
+                ..RunFacts::default()
+            };
+            let why = decided(BAD, &exited(1), "{}", &facts, "[]");
+            assert_eq!(why.retry_after, expected, "{reason:?} {told:?}");
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};
 pub use load::NO_SUCH_PROFILE;
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
-pub(crate) use providers::reason_of_provider;
+pub(crate) use providers::{reason_of_provider, time_of_provider};
 pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, UsageMode};
 pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules, ToolSource};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};

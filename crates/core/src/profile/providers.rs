@@ -9,7 +9,8 @@ use serde::Deserialize;
 use super::{EndReason, ReasonText};
 use crate::profile::pattern::LazyRegex;
 
-/// Read only for a failed run whose profile does not know why, and to redact content.
+/// Read only for a failed run whose profile does not know why, or not when to try again, and to
+/// redact content.
 static PROVIDERS: LazyLock<Providers> = LazyLock::new(|| {
     let file: File = serde_json::from_str(include_str!("providers.json")).expect("JSON");
     let reasons = file.reasons.iter().map(|rule| ReasonText {
@@ -60,8 +61,12 @@ pub(crate) fn reason_of_provider(text: &str) -> Option<(EndReason, Option<&str>)
     let begin = PROVIDERS.lead.find(text).map_or(0, |lead| lead.end);
     let answer = &text[begin..];
     let reason = PROVIDERS.reasons.iter().find(|rule| rule.matches.is_in(answer))?.reason;
-    let after = PROVIDERS.after.iter().find_map(|it| it.group(answer, "after"));
-    Some((reason, after))
+    Some((reason, time_of_provider(answer)))
+}
+
+/// When a retry is worth it, in the provider's words.
+pub(crate) fn time_of_provider(text: &str) -> Option<&str> {
+    PROVIDERS.after.iter().find_map(|it| it.group(text, "after"))
 }
 
 /// The same patterns, for whole texts.
