@@ -25,7 +25,7 @@ export function size(bytes: number): string {
   return `${(Math.floor((bytes * 10) / by) / 10).toFixed(1)} ${unit}`;
 }
 
-/** With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`. */
+/** With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`, `12 d 03 h`. */
 export function duration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   const two = (number: number) => String(Math.floor(number)).padStart(2, "0");
@@ -33,5 +33,6 @@ export function duration(ms: number): string {
   if (ms < 10_000) return `${seconds}.${two((ms % 1_000) / 10)} s`;
   if (ms < 60_000) return `${seconds}.${Math.floor((ms % 1_000) / 100)} s`;
   if (ms < 3_600_000) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${two((seconds % 3_600) / 60)} m`;
+  if (ms <= 172_800_000) return `${Math.floor(seconds / 3_600)} h ${two((seconds % 3_600) / 60)} m`;
+  return `${Math.floor(seconds / 86_400)} d ${two((seconds % 86_400) / 3_600)} h`;
 }

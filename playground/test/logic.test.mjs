@@ -114,6 +114,7 @@ test("figures are those of the program", () => {
   assert.deepEqual([0, 999, 1_000, 1_234_567].map(words.whole), ["0", "999", "1\u00a0000", "1\u00a0234\u00a0567"]);
   assert.deepEqual([1, 999, 1_050, 7_582, 2_345_678].map(words.size), ["1 byte", "999 bytes", "1.0 kB", "7.5 kB", "2.3 MB"]);
   assert.deepEqual([40, 9_769, 61_400, 3_720_000].map(words.duration), ["40 ms", "9.76 s", "1 m 01 s", "1 h 02 m"]);
+  assert.equal(words.duration(1_047_600_000), "12 d 03 h");
 });
 
 test("a hostile recording is read to its end, and little of it is kept", async () => {

@@ -272,7 +272,7 @@ pub(super) fn brief(detail: &str) -> String {
     clipped(&visible(detail), DETAIL_BYTES_MAX).into_owned()
 }
 
-/// With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`.
+/// With three digits or so: `230 ms`, `2.31 s`, `40.1 s`, `12 m 05 s`, `1 h 02 m`, `12 d 03 h`.
 pub(crate) fn duration(ms: u64) -> String {
     let seconds = ms / 1_000;
     match ms {
@@ -280,6 +280,7 @@ pub(crate) fn duration(ms: u64) -> String {
         1_000..10_000 => format!("{seconds}.{:02} s", ms % 1_000 / 10),
         10_000..60_000 => format!("{seconds}.{} s", ms % 1_000 / 100),
         60_000..3_600_000 => format!("{} m {:02} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02} m", seconds / 3_600, seconds % 3_600 / 60),
+        3_600_000..=172_800_000 => format!("{} h {:02} m", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} d {:02} h", seconds / 86_400, seconds % 86_400 / 3_600),
     }
 }
