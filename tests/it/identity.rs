@@ -146,11 +146,13 @@ fn a_line_before_a_failing_stream_never_makes_it_pass() {
     let is_empty = |stream: &[u8]| stream.iter().all(u8::is_ascii_whitespace);
     let mut failing = 0;
     for (agent, name, stream) in &streams {
-        // Only the profile of this agent knows that a call was deferred.
-        let is_deferred = name.ends_with("object-deferred-call.ndjson");
+        // Only the profile of this agent knows that a call was deferred, or that a hook blocked the
+        // prompt: to others the text is an answer.
+        let is_known_to_one = ["object-deferred-call.ndjson", "kimi/prompt-blocked.ndjson"];
+        let is_known_to_one = is_known_to_one.iter().any(|it| name.ends_with(it));
         // A stream of an unknown agent is not judged at all.
-        if agent == "claude-like" || is_deferred || is_empty(stream) || passes(&mut checker, stream)
-        {
+        let is_judged = agent != "claude-like" && !is_known_to_one && !is_empty(stream);
+        if !is_judged || passes(&mut checker, stream) {
             continue;
         }
         failing += 1;
