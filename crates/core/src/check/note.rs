@@ -152,6 +152,9 @@ pub enum FailureSource {
     Error,
     /// The terminal event.
     TerminalEvent,
+    /// An event before the terminal event, which does not say how the run ended: a failure, or a
+    /// start that no success followed.
+    EarlierEvent,
     /// The terminal event, in the middle of something that the agent had begun.
     Unfinished,
     /// The last event, with which no good run of this agent ends.
@@ -336,6 +339,9 @@ fn failure_reported(out: &mut fmt::Formatter<'_>, line: u64, sign: FailureSource
         FailureSource::Error => write!(out, "an error in line {line} says that the run failed"),
         FailureSource::TerminalEvent => {
             write!(out, "the terminal event in line {line} says that the run failed")
+        }
+        FailureSource::EarlierEvent => {
+            write!(out, "no event after line {line} shows that the run succeeded")
         }
         FailureSource::Unfinished => {
             write!(out, "the run ended at line {line}, in the middle of a turn")

@@ -248,6 +248,7 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
                 format!(": the stream ends at line {line}, before an answer")
             }
             FailureSource::Error => format!(": see the error in line {line}"),
+            FailureSource::EarlierEvent => format!(": no event after line {line} shows success"),
             FailureSource::Unfinished => {
                 format!(": the run ended at line {line}, in the middle of a turn")
             }

@@ -20,6 +20,8 @@ pub(crate) struct TerminalCheck {
     running: Option<RunOutcome>,
     /// How the run goes, by the latest event that says so.
     progress: Option<RunProgress>,
+    /// The line of that event.
+    progress_line: u64,
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
     /// Whether an event said that the run failed, whatever the terminal event says.
@@ -36,10 +38,9 @@ struct TerminalEvent {
     line: u64,
     offset: u64,
     outcome: RunOutcome,
-    /// Whether it only is the end because nothing followed.
-    is_provisional: bool,
-    /// Whether the run failed because the event comes in the middle of a turn.
-    is_unfinished: bool,
+    /// What shows a failure, and its line.
+    sign: FailureSource,
+    sign_line: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,7 +157,8 @@ impl TerminalCheck {
         let diagnostic = Diagnostic::new(Rule::RunFailed, message).related(end.line);
         let Facts { line, offset, .. } = *facts;
         found.push(diagnostic.at(line, offset));
-        *end = TerminalEvent { line, offset, outcome: RunOutcome::Failure, ..*end };
+        let (outcome, sign) = (RunOutcome::Failure, FailureSource::TerminalEvent);
+        *end = TerminalEvent { line, offset, outcome, sign, sign_line: line };
     }
 
     fn observe_progress(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
@@ -170,6 +172,9 @@ impl TerminalCheck {
             None => {}
         }
         self.progress = self.progress_with(rare.progress);
+        if rare.progress.is_some_and(|it| it != RunProgress::Finished) {
+            self.progress_line = facts.line;
+        }
         let Some(end) = &rare.end else { return };
         if !end.is_terminal {
             if self.running != Some(RunOutcome::Failure) {
@@ -179,11 +184,17 @@ impl TerminalCheck {
         }
         let outcome = self.outcome(end, facts);
         let Facts { line, offset, .. } = *facts;
-        let is_provisional = end.is_provisional;
-        let is_open = end.outcome.is_none() && self.progress == Some(RunProgress::Unfinished);
-        let is_unfinished = is_open && !self.has_failed;
-        let event = TerminalEvent { line, offset, outcome, is_provisional, is_unfinished };
-        if is_provisional {
+        let progress = self.progress.filter(|_| end.outcome.is_none() && !self.has_failed);
+        let (sign, sign_line) = match progress {
+            _ if end.is_provisional => (FailureSource::LastEvent, line),
+            Some(RunProgress::Unfinished) => (FailureSource::Unfinished, line),
+            Some(RunProgress::Failure) if self.progress_line != line => {
+                (FailureSource::EarlierEvent, self.progress_line)
+            }
+            _ => (FailureSource::TerminalEvent, line),
+        };
+        let event = TerminalEvent { line, offset, outcome, sign, sign_line };
+        if end.is_provisional {
             self.provisional = Some(event);
         } else {
             self.close(event, found);
@@ -195,14 +206,9 @@ impl TerminalCheck {
         self.turns += 1;
         let diagnostic = match end.outcome {
             RunOutcome::Failure => {
-                let message = if end.is_provisional {
-                    "the stream ends with this event, and no good run of this agent ends so early"
-                } else if end.is_unfinished {
-                    "the run ended in the middle of a turn"
-                } else {
-                    "the terminal event says that the run failed"
-                };
-                Some(Diagnostic::new(Rule::RunFailed, message))
+                let diagnostic = Diagnostic::new(Rule::RunFailed, failure(end.sign));
+                let is_earlier = end.sign_line != end.line;
+                Some(if is_earlier { diagnostic.related(end.sign_line) } else { diagnostic })
             }
             RunOutcome::Success => self.success_after_fatal_error(end.line),
         };
@@ -289,16 +295,24 @@ impl TerminalCheck {
     /// The line that says that the run failed, and what it is.
     pub(crate) fn failure(&self) -> Option<(u64, FailureSource)> {
         let end = self.terminal.filter(|end| end.outcome == RunOutcome::Failure);
-        let source = |end: TerminalEvent| match end {
-            _ if end.is_provisional => FailureSource::LastEvent,
-            _ if end.is_unfinished => FailureSource::Unfinished,
-            _ => FailureSource::TerminalEvent,
-        };
-        let of_end = end.map(|end| (end.line, source(end)));
+        let of_end = end.map(|end| (end.sign_line, end.sign));
         self.fatal_error.map(|line| (line, FailureSource::Error)).or(of_end)
     }
 
     pub(crate) fn last_event(&self) -> (u64, u64) {
         self.last_event.unwrap_or_default()
+    }
+}
+
+fn failure(sign: FailureSource) -> &'static str {
+    match sign {
+        FailureSource::LastEvent => {
+            "the stream ends with this event, and no good run of this agent ends so early"
+        }
+        FailureSource::Unfinished => "the run ended in the middle of a turn",
+        FailureSource::EarlierEvent => "no event shows that the run succeeded",
+        FailureSource::TerminalEvent | FailureSource::Error => {
+            "the terminal event says that the run failed"
+        }
     }
 }

@@ -85,12 +85,12 @@ fn events_have_a_place_and_the_end_says_how_the_run_went() {
         ("fatal, over", "rr", Came, Some(Failure), "run-failed@2"),
         ("late-error, good", "rr", Came, Some(Failure), "run-failed@2"),
         ("well, over", "rr", Came, Some(Success), ""),
-        ("badly, over", "rr", Came, Some(Failure), "run-failed@2"),
+        ("badly, over", "rr", Came, Some(Failure), "run-failed@2(1)"),
         ("badly, well, over", "rrr", Came, Some(Success), ""),
         ("badly, good", "rr", Came, Some(Success), ""),
         ("more, over", "rr", Came, Some(Failure), "run-failed@2"),
         ("x, over", "rr", Came, Some(Success), ""),
-        ("badly, over, ask, over", "rrtr", Came, Some(Success), "run-failed@2"),
+        ("badly, over, ask, over", "rrtr", Came, Some(Success), "run-failed@2(1)"),
         ("fatal, good, ask, good", "rrtr", Came, Some(Success), "success-after-fatal-error@2(1)"),
     ] {
         let expected = (places.to_owned(), state, outcome, found.to_owned());
@@ -197,10 +197,10 @@ fn one_line_says_that_the_run_failed() {
         ("x, bad", Some((2, FailureSource::TerminalEvent))),
         ("x, quit", Some((2, FailureSource::LastEvent))),
         ("more, over", Some((2, FailureSource::Unfinished))),
-        ("badly, over", Some((2, FailureSource::TerminalEvent))),
+        ("badly, over", Some((1, FailureSource::EarlierEvent))),
         ("more, well, over", None),
         ("more, enough, over", None),
-        ("badly, enough, over", Some((3, FailureSource::TerminalEvent))),
+        ("badly, enough, over", Some((1, FailureSource::EarlierEvent))),
         ("x, good, late-bad", Some((3, FailureSource::TerminalEvent))),
         // An error says more than the end that follows it.
         ("fatal, x, bad", Some((1, FailureSource::Error))),
