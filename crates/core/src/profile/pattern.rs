@@ -53,6 +53,13 @@ impl LazyRegex {
         Some(self.compiled().captures(text)?.name(name)?.as_str())
     }
 
+    /// Where the groups with a name are.
+    pub(crate) fn named_groups(&self, text: &str) -> Vec<Range<usize>> {
+        let Some(captures) = self.compiled().captures(text) else { return Vec::new() };
+        let names = self.compiled().capture_names().flatten();
+        names.filter_map(|name| captures.name(name)).map(|group| group.range()).collect()
+    }
+
     fn compiled(&self) -> &Regex {
         let compile = || Regex::new(&self.text).expect("loading rejects a wrong pattern");
         self.regex.get_or_init(compile)

@@ -92,17 +92,53 @@ impl Vocabulary {
         for number in self.set.matching(text) {
             let WordPattern { regex, words: of_pattern } = &self.patterns[number];
             let Some(found) = regex.find(text) else { continue };
-            let words = words(&text[found.clone()]);
-            let words = words.map(|it| found.start + it.start..found.start + it.end);
-            let named: Vec<_> = words.filter(|it| of_pattern.contains(&text[it.clone()])).collect();
-            let as_is = [&kept[..], &named].concat();
             if regex.is_in(&fill(&kept)) {
                 continue;
             }
-            kept = if regex.is_in(&fill(&as_is)) { as_is } else { [&kept[..], &[found]].concat() };
+            let words = words(&text[found.clone()]);
+            let words = words.map(|it| found.start + it.start..found.start + it.end);
+            let (named, others): (Vec<_>, Vec<_>) =
+                words.partition(|it| of_pattern.contains(&text[it.clone()]));
+            let is_enough = |parts: &[Range<usize>]| regex.is_in(&fill(parts));
+            kept.extend(named);
+            if is_enough(&kept) {
+                continue;
+            }
+            // A class of characters matches the other words. What a group reads, such as a time,
+            // stays.
+            let groups = regex.named_groups(text);
+            let is_read = |it: &Range<usize>| {
+                groups.iter().any(|group| group.start <= it.start && it.end <= group.end)
+            };
+            let (read, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_read);
+            kept.extend(read);
+            let more = if is_enough(&[&kept[..], &others].concat()) {
+                needed(&kept, &others, &is_enough)
+            } else {
+                vec![found]
+            };
+            kept.extend(more);
         }
         kept
     }
+}
+
+/// As few of these parts as are enough together with those that are kept. All of them are enough.
+fn needed(
+    kept: &[Range<usize>],
+    parts: &[Range<usize>],
+    is_enough: &impl Fn(&[Range<usize>]) -> bool,
+) -> Vec<Range<usize>> {
+    if is_enough(kept) {
+        return Vec::new();
+    }
+    if parts.len() < 2 {
+        return parts.to_vec();
+    }
+    let (left, right) = parts.split_at(parts.len() / 2);
+    let right = needed(&[kept, left].concat(), right, is_enough);
+    let left = needed(&[kept, &right].concat(), left, is_enough);
+    [left, right].concat()
 }
 
 /// Where the words of a text are: runs of ASCII letters and digits.
@@ -115,4 +151,47 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
         at = start + length;
         Some(start..at)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_the_words_of_a_pattern_stay() {
+        let of_profile = r#"^\{.*"statusCode": ?40[13]\b"#;
+        let with_time = "resets .*[Ii]n (?<after>[0-9]+ [a-z]+)";
+        let profile = json!({ "rules": [{ "matches": of_profile }, { "matches": with_time }] });
+        let vocabulary = Vocabulary::new(&profile, std::iter::empty());
+        let redacted = |text: &str| {
+            let fill = |kept: &[Range<usize>]| {
+                let filler = |(at, it): (usize, char)| match it {
+                    _ if kept.iter().any(|range| range.contains(&at)) => it,
+                    '0'..='9' => '0',
+                    _ if it.is_ascii_alphabetic() => 'x',
+                    _ => it,
+                };
+                text.char_indices().map(filler).collect::<String>()
+            };
+            fill(&vocabulary.matched(text, fill))
+        };
+        for (text, expected) in [
+            (
+                "dial tcp: lookup ward.corp on port 53: no such host",
+                "dial tcp: xxxxxx xxxx.xxxx xx xxxx 00: no such host",
+            ),
+            (
+                "<html><p class='ward'><title>502 Bad Gateway",
+                "<html><x xxxxx='xxxx'><title>502 xxx xxxxxxx",
+            ),
+            (
+                r#"{"details":"the key of a ward","statusCode":401}"#,
+                r#"{"xxxxxxx":"xxx xxx xx x xxxx","statusCode":401}"#,
+            ),
+            ("resets for the ward in 5 minutes", "resets xxx xxx xxxx in 5 minutes"),
+        ] {
+            assert_eq!(redacted(text), expected);
+        }
+    }
 }
