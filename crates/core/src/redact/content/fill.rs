@@ -33,10 +33,13 @@ impl Filler {
 
     /// Replaces the characters of a text, but for these parts. Bytes that are not UTF-8 stay.
     pub(super) fn text(self, text: &mut [u8], kept: &[Range<usize>]) {
+        let mut kept = kept.to_vec();
+        kept.sort_unstable_by_key(|part| part.start);
+        let mut kept = kept.into_iter().peekable();
         let mut at = 0;
         while at < text.len() {
-            if let Some(part) = kept.iter().find(|part| part.contains(&at)) {
-                at = part.end;
+            if let Some(part) = kept.next_if(|part| part.start <= at) {
+                at = at.max(part.end);
                 continue;
             }
             let Some(character) = first_char(&text[at..]) else {
