@@ -126,8 +126,8 @@ impl Vocabulary {
     }
 }
 
-/// In a longer text only the words of a pattern stay: to try which others are needed takes long, and
-/// to keep them all would show what is to be hidden. The copy may lose the reason of a failure.
+/// In a longer text only the words of a pattern stay: to try which others are needed takes long, to
+/// keep them all would show what is to be hidden. The copy may lose the reason of a failure.
 const SEARCHED_BYTES_MAX: usize = 1 << 10;
 
 /// As few of these parts as are enough together with those that are kept. All of them are enough.
