@@ -217,24 +217,24 @@ mod tests {
         let text = "Monthly limit reached. It will reset in 12 days.";
         let days = Some(RetryAfter::Seconds(1_036_800));
         let minute = Some(RetryAfter::Seconds(60));
-        for (reason, told, expected) in [
+        for (reason, given, expected) in [
             (EndReason::RateLimit, None, days),
             (EndReason::RateLimit, minute, minute),
             (EndReason::Auth, None, None),
         ] {
             let facts = RunFacts {
                 reason: Some(reason),
-                retry_after: told,
+                retry_after: given,
                 error_text: Some(text.to_owned()),
                 ..RunFacts::default()
             };
             let why = decided(BAD, &exited(1), "{}", &facts, "[]");
-            assert_eq!(why.retry_after, expected, "{reason:?} {told:?}");
+            assert_eq!(why.retry_after, expected, "{reason:?} {given:?}");
         }
     }
 
     #[test]
-    fn a_time_for_a_retry_is_only_told_where_time_helps() {
+    fn only_reasons_that_pass_have_a_time_for_a_retry() {
         let after = Some(RetryAfter::Seconds(60));
         for (reason, retryable, retry_after) in [
             (EndReason::RateLimit, Some(Retryable::Later), after),
