@@ -26,32 +26,31 @@ fn has_object(case: &Case) -> bool {
     )
 }
 
-/// Goal: converting changes neither verdict nor report; a filter passes every byte.
-/// Method: each case through the filter and a quarter of the other forms: all forms are ten
-/// thousand processes. The length of its path chooses them, so another case changes nothing.
+/// Goal: converting changes neither verdict nor report; a filter and a copy have every byte.
+/// Method: each case with a copy, through the filter, and in one of the other forms: all forms are
+/// ten thousand processes. The length of its path chooses it, so another case changes nothing.
 #[test]
 fn converting_changes_no_verdict_and_passes_every_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    let tee = format!("--tee={}", copy.display());
     for case in cases() {
-        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
+        let name = case.path.display();
+        let flags: Vec<&str> = case.flags.iter().map(String::as_str).chain([&*tee]).collect();
         let plain = run_on(&flags, &case.bytes());
-        let quarter = case.path.as_os_str().len() % 4;
-        let forms = FORMS.iter().skip(quarter).step_by(4);
-        for form in forms.chain(&["stream-json"]) {
-            if *form == "json" && !has_object(&case) {
+        assert_eq!(fs::read(&copy).unwrap(), case.bytes(), "{name}");
+        let form = FORMS[case.path.as_os_str().len() % FORMS.len()];
+        for form in [form, "stream-json"] {
+            if form == "json" && !has_object(&case) {
                 continue;
             }
             let output = converted(&case.flags, form, &case.bytes());
-            assert_eq!(
-                output.status.code(),
-                plain.status.code(),
-                "{form}, {}",
-                case.path.display()
-            );
-            assert_eq!(output.stderr, plain.stdout, "{form}, {}", case.path.display());
+            assert_eq!(output.status.code(), plain.status.code(), "{form}, {name}");
+            assert_eq!(output.stderr, plain.stdout, "{form}, {name}");
             // An array of events becomes lines.
             let is_array = case.bytes().starts_with(b"[") && case.folder() != "not-ndjson";
-            if *form == "stream-json" && !is_array {
-                assert_eq!(output.stdout, case.bytes(), "{}", case.path.display());
+            if form == "stream-json" && !is_array {
+                assert_eq!(output.stdout, case.bytes(), "{name}");
             }
         }
     }
@@ -177,19 +176,6 @@ fn only_valid_events_pass_when_asked() {
     let output = run_on(&["--to", "stream-json", "--only-valid"], &stream);
     assert_eq!(output.stdout, good);
     assert_eq!(output.status.code(), Some(1));
-}
-
-#[test]
-fn a_copy_holds_every_byte() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("copy");
-    let flag = format!("--tee={}", file.display());
-    for case in cases() {
-        let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
-        flags.push(&flag);
-        run_on(&flags, &case.bytes());
-        assert_eq!(fs::read(&file).unwrap(), case.bytes(), "{}", case.path.display());
-    }
 }
 
 #[cfg(target_os = "linux")]

@@ -248,11 +248,12 @@ fn stream(lines: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Method: after good lines that are alike, each neighbour, twice, and good lines again; and each
-/// as the last line, without an end. Under contracts that look at much and at little.
+/// as the last line, without an end. Under contracts that look at much and at little, of which
+/// each takes half of the lines.
 #[test]
 fn engines_agree_on_lines_that_are_nearly_alike() {
-    for subject in subjects() {
-        for line in LINES {
+    for (subject, half) in subjects().iter().zip([0, 1].into_iter().cycle()) {
+        for line in LINES.into_iter().skip(half).step_by(2) {
             let [a, b] = [filled(line, b"abc", "1500"), filled(line, b"de", "1600")];
             let mut streams = Vec::new();
             for near in neighbours(line) {
@@ -291,7 +292,7 @@ fn engines_agree_on_lines_of_agents_that_are_nearly_alike() {
 #[test]
 fn engines_agree_on_all_pairs_of_such_lines() {
     let line = LINES[1];
-    let near: Vec<Vec<u8>> = neighbours(line).into_iter().step_by(2).collect();
+    let near: Vec<Vec<u8>> = neighbours(line).into_iter().step_by(3).collect();
     for subject in subjects().iter().filter(|it| ["plain", "close", "curious"].contains(&&*it.name))
     {
         for first in &near {
