@@ -53,7 +53,7 @@ fn streams() -> Vec<(String, String, Vec<u8>)> {
         // Its events are another version's on purpose.
         let is_foreign = case.folder() == "wrong-profile";
         let agent = writer(&case).filter(|_| !is_foreign)?.to_owned();
-        Some((agent, case.path.display().to_string(), case.bytes()))
+        Some((agent, case.path.display().to_string().replace('\\', "/"), case.bytes()))
     });
     let names: BTreeSet<&str> = profile_names().collect();
     let recordings = files(&root().join("lab/recordings"), "ndjson").into_iter().map(|path| {

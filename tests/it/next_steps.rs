@@ -6,6 +6,7 @@ use std::process::Output;
 
 use tempfile::TempDir;
 
+use crate::fake_agent::run;
 use crate::streams::{program, root, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
@@ -52,7 +53,7 @@ fn a_time_has_the_documented_units() {
         let message = refused(&[arguments, &["--", "true"]].concat());
         assert!(message.contains(hint), "{message}");
     }
-    let output = run_in(root(), &["--timeout", "1h30m", "--exit-grace", "0s", "--", "cat", GOOD]);
+    let output = run(&["--timeout", "1h30m", "--exit-grace", "0s"], &["emit", GOOD]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
 

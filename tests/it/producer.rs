@@ -153,7 +153,7 @@ fn what_we_ended_is_not_propagated_and_contradicts_nothing() {
         run(&["--propagate-exit-code", "--exit-grace", "200ms"], &["emit", GOOD, "sleep", "60"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     let begun = Instant::now();
-    let flags = ["--timeout", "300ms", "--exit-grace", "20s"];
+    let flags = ["--timeout", "1s", "--exit-grace", "20s"];
     let output = run(&flags, &["emit", GOOD, "sleep", "60"]);
     assert_eq!(code(&output), 0, "{}", text(&output.stdout));
     assert!(begun.elapsed() < Duration::from_secs(15), "the whole run has a limit");

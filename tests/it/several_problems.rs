@@ -12,7 +12,8 @@ fn check(config: &str, flags: &[&str], stream: &[u8]) -> String {
     std::fs::write(&path, config).unwrap();
     let place = path.to_str().unwrap();
     let output = run_on(&[&["--config", place], flags].concat(), stream);
-    text(&output.stdout).replace(place, "C")
+    // In JSON the separators of Windows are escaped.
+    text(&output.stdout).replace(&place.replace('\\', "\\\\"), "C").replace(place, "C")
 }
 
 fn headline(config: &str, flags: &[&str], stream: &[u8]) -> String {
