@@ -20,6 +20,7 @@ use indicatif::{
     BinaryBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike as _,
 };
 use ndjson_check_core::{CheckedLine, Error, Limits, WantedEvents};
+use unicode_width::UnicodeWidthChar as _;
 
 use super::args::Cli;
 use super::inputs::Input;
@@ -184,12 +185,22 @@ fn bar(length: u64, work: &Work, place: &Arc<ProgressPlace>) -> ProgressBar {
             {
                 let line = status.lock().unwrap_or_else(PoisonError::into_inner).line();
                 let width = usize::from(NarrowTerminal.width());
-                bar.set_message(line.chars().take(width).collect::<String>());
+                bar.set_message(fitting(&line, width).to_owned());
             }
             thread::sleep(EVERY);
         }
     });
     bar
+}
+
+/// The beginning of the line that fits this many columns, of which a Chinese character takes two.
+fn fitting(line: &str, columns: usize) -> &str {
+    let mut used = 0;
+    let end = line.char_indices().find(|(_, character)| {
+        used += character.width().unwrap_or(0);
+        used > columns
+    });
+    end.map_or(line, |(at, _)| &line[..at])
 }
 
 #[derive(Debug)]
@@ -241,5 +252,23 @@ impl<W: Write> Write for HidesProgress<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitting;
+
+    #[test]
+    fn a_line_is_cut_at_the_width_of_the_terminal() {
+        for (line, columns, expected) in [
+            ("npm test", 8, "npm test"),
+            ("npm test", 3, "npm"),
+            ("文件读取", 5, "文件"),
+            ("文件读取", 8, "文件读取"),
+            ("e\u{301}te\u{301}", 3, "e\u{301}te\u{301}"),
+        ] {
+            assert_eq!(fitting(line, columns), expected);
+        }
     }
 }
