@@ -192,7 +192,7 @@ pub(super) fn short(command: clap::Command) -> clap::Command {
         .mut_arg("to", |arg| arg.help("Show the text, transcript, answer or json"))
         .mut_arg("timeout", |arg| arg.help("Stop the run after this time, such as 10m"))
         .mut_arg("idle_timeout", |arg| arg.help("Stop the run after this time without an event"))
-        .mut_arg("report", |arg| arg.help("Make another report, such as json or junit=FILE"))
+        .mut_arg("report", |arg| arg.help("Choose a report, such as json or junit=FILE"))
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ pub(crate) struct DriftArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Show only what these older recordings of the agent lack
+    /// Leave out names that also occur in these older recordings
     #[arg(long, value_name = "FILE", action = ArgAction::Append)]
     pub(crate) known: Vec<PathBuf>,
 
