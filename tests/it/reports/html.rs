@@ -189,7 +189,7 @@ fn a_page_shows_the_figures() {
         let (file, _) = report(folder.path(), &[option, &to_json, one]);
         let page = fs::read_to_string(file).unwrap();
         for expected in [
-            "18.0 s by the times of its events, 6.00 s of it with a call open, 12.0 s without",
+            "18.0 s from the first event to the last: 6.00 s with an open call, 12.0 s without",
             "<th scope=\"row\">grep_search</th><td class=\"number\">1</td>",
             "<a href=\"#c1\"><b class=\"tool\">read_file</b></a>",
             "<a href=\"#b1\">bar</a>",

@@ -56,11 +56,11 @@ pub(super) fn row(summary: &StreamSummary, stats: &RunStats) -> String {
 
 /// Where the time went, if the stream has times.
 pub(super) fn times(summary: &StreamSummary, stats: &RunStats) -> Option<String> {
-    let elapsed = format!("{} by the times of its events", duration(stats.elapsed_ms?));
+    let elapsed = format!("{} from the first event to the last", duration(stats.elapsed_ms?));
     Some(match (stats.calls_ms, stats.other_ms) {
         (Some(in_calls), Some(other)) if summary.call_counts.total > 0 => {
             let (in_calls, other) = (duration(in_calls), duration(other));
-            format!("{elapsed}, {in_calls} of it with a call open, {other} without")
+            format!("{elapsed}: {in_calls} with an open call, {other} without")
         }
         _ => elapsed,
     })
