@@ -71,9 +71,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let nodes = rust_of_schema(&nodes.map_err(|error| format!("{path}: {error}"))?);
         writeln!(
             table,
-            "BuiltInProfile {{ name: {name:?}, program: {:?}, resolved: {resolved:?}, \
+            "BuiltInProfile {{ name: {name:?}, command: {:?}, resolved: {resolved:?}, \
              schema: {schema}, table: {nodes} }},",
-            profile["command"].as_str().and_then(|command| command.split(' ').next())
+            profile["command"].as_str()
         )?;
     }
     table.push(']');

@@ -20,6 +20,7 @@ pub struct CheckerBuilder {
     profile: Option<NamedProfile>,
     schema: Option<(String, Value)>,
     expectations: Vec<(String, Expectation)>,
+    program: Option<String>,
     directory: Option<String>,
     prices: Vec<Price>,
     options: Options,
@@ -94,7 +95,7 @@ impl CheckerBuilder {
             _ => program,
         };
         self.options.is_of_command = true;
-        self.options.silent = Profile::of_program(program);
+        self.program = Some(program.to_owned());
         self
     }
 
@@ -222,9 +223,10 @@ impl CheckerBuilder {
     ///
     /// When the profile, a schema or an expectation cannot be used.
     pub fn build(self) -> Result<Checker, Error> {
-        let Self { profile, schema, expectations, directory, prices, mut options } = self;
+        let Self { profile, schema, expectations, program, directory, prices, mut options } = self;
         let wrong = |message| Error::Expectation { place: "the prices".to_owned(), message };
         options.prices = Arc::new(Prices::new(prices).map_err(wrong)?);
+        options.silent = program.and_then(|it| Profile::of_call(&it, &options.arguments));
         let directory = directory.as_deref();
         let expected =
             expectations.into_iter().map(|(place, it)| Expected::new(&place, it, directory));

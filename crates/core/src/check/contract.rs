@@ -24,7 +24,7 @@ pub(crate) struct Options {
     pub(crate) config_file: Option<String>,
     /// Whether the stream comes from a command, which may write text in place of events.
     pub(crate) is_of_command: bool,
-    /// The profile that the name of the command shows. A stream that does not show its agent has
+    /// The profile that the command shows. A stream that does not show its agent has
     /// this profile.
     pub(crate) silent: Option<&'static str>,
     /// What the command was called with, if that is known.

@@ -15,8 +15,8 @@ const DEFAULT_PROGRAM: &str = "cursor-agent";
 
 pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
-    /// The agent's program, if it has a command.
-    program: Option<&'static str>,
+    /// How the agent is called, if it has a program.
+    command: Option<&'static str>,
     /// With what it inherits, in as few bytes as possible: it is read at every start.
     pub(super) resolved: &'static str,
     /// The schema of its events, a JSON text.
@@ -55,11 +55,21 @@ impl BuiltInProfile {
         TEXTS[at.expect("it is one of them")]
     }
 
-    /// The one whose name the program has, or that names this program.
-    pub(super) fn of_program(program: &str) -> Option<&'static Self> {
+    /// The one whose name the program has, or that names this program. If several do, the one whose
+    /// call shares most words with this call.
+    pub(super) fn of_call(program: &str, arguments: &[String]) -> Option<&'static Self> {
         let program = if program == DEFAULT_PROGRAM { DEFAULT } else { program };
-        let by_command = || BUILT_IN.iter().find(|profile| profile.program == Some(program));
-        Self::find(program).or_else(by_command)
+        let given: Vec<&str> = arguments.iter().flat_map(|it| it.split('=')).collect();
+        let shared = |profile: &Self| {
+            let words = profile.command.unwrap_or_default().split([' ', '=']);
+            words.filter(|word| given.contains(word)).count()
+        };
+        let has_it = |profile: &&Self| {
+            let command = profile.command.and_then(|command| command.split(' ').next());
+            profile.name == program || command == Some(program)
+        };
+        let known = BUILT_IN.iter().filter(has_it);
+        known.max_by_key(|profile| (shared(profile), profile.name == program))
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {
@@ -70,6 +80,28 @@ impl BuiltInProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_that_share_a_program_differ_in_their_calls() {
+        for (call, expected) in [
+            ("claude -p", "claude"),
+            ("cursor-agent -p", "cursor"),
+            ("agent --print", "cursor"),
+            ("codex exec --json", "codex"),
+            ("kimi", "kimi"),
+            ("kimi --print -p x --output-format=stream-json", "kimi"),
+            ("kimi -p x --output-format stream-json", "kimi-code"),
+            ("grok -p x --output-format streaming-json", "grok"),
+            ("grok -p x --output-format=streaming-messages-json", "grok-messages"),
+        ] {
+            let mut words = call.split(' ').map(str::to_owned);
+            let program = words.next().expect("a program");
+            let arguments: Vec<String> = words.collect();
+            let found = BuiltInProfile::of_call(&program, &arguments);
+            assert_eq!(found.map(|profile| profile.name), Some(expected), "{call}");
+        }
+        assert!(BuiltInProfile::of_call("make", &[]).is_none());
+    }
 
     /// Goal: the program finds the places of a table that was written when it was built.
     #[test]

@@ -42,9 +42,9 @@ enum SchemaSource {
 }
 
 impl Profile {
-    /// The name of the built-in profile whose agent this program is.
-    pub(crate) fn of_program(program: &str) -> Option<&'static str> {
-        BuiltInProfile::of_program(program).map(|profile| profile.name)
+    /// The name of the built-in profile whose agent this program is, called like this.
+    pub(crate) fn of_call(program: &str, arguments: &[String]) -> Option<&'static str> {
+        BuiltInProfile::of_call(program, arguments).map(|profile| profile.name)
     }
 
     /// The built-in profiles, the default one first.
