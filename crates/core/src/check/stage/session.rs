@@ -69,6 +69,10 @@ impl<'p> SessionCheck<'p> {
     #[inline]
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if facts.marks.starts_session {
+            // Hooks may have run before, in a session that is resumed as another one.
+            if self.start_line.is_none() && self.early.is_none() {
+                self.session = None;
+            }
             self.started = facts.session.map(BoundedId::from);
             self.start(facts, found);
         }

@@ -66,6 +66,13 @@ fn a_profile_may_ask_for_less() {
         (json!({ "must_be_first": false }), "x, x", "missing-session-start@1"),
         (json!({ "must_be_first": ["y"] }), "x, hello", ""),
         (json!({ "must_be_first": ["y"] }), "x, y, y, hello", "late-session-start@4(2)"),
+        // Only what may come before the start may have another id.
+        (json!({ "must_be_first": ["y"] }), "x session=a, hello session=b, x session=b", ""),
+        (
+            json!({ "must_be_first": ["y"] }),
+            "y session=a, hello session=b",
+            "late-session-start@2(1) session-id-changed@2(1)",
+        ),
         (again.clone(), "hello, y, x, hello", ""),
         (again, "hello, y, hello, hello", "duplicate-session-start@4(3)"),
         (json!({ "id_is_constant": false }), "hello session=a, x session=b", ""),
