@@ -267,7 +267,7 @@ pub(crate) fn message_in(text: &str) -> Cow<'_, str> {
 fn said_in(answer: &Value) -> Option<&str> {
     let text = |name| answer.get(name)?.as_str().filter(|it| !it.trim().is_empty());
     let inner = answer.get("error").and_then(said_in);
-    inner.or_else(|| ["message", "detail", "error"].into_iter().find_map(text))
+    inner.or_else(|| ["message", "detail", "details", "error"].into_iter().find_map(text))
 }
 
 /// The text in `<some-tag>text</some-tag>`; a tag of HTML has no hyphen.
