@@ -61,7 +61,11 @@ impl FileChange {
             Some(line) if line.starts_with("--- ") => {
                 lines.next().is_some_and(|line| line.starts_with("+++ "))
             }
-            Some(line) => line.starts_with("diff ") || line.starts_with("Index:"),
+            Some(line) if line.starts_with(['@', '+', '-', ' ']) => false,
+            Some(line) => {
+                ["diff ", "Index:"].iter().any(|head| line.starts_with(head))
+                    || diff.contains("\n+++ ")
+            }
             None => false,
         };
         if !is_named {
@@ -201,6 +205,8 @@ mod tests {
             ("@@ -1 +1 @@\n-a\n+b", "@@ -1 +1 @@\n-a\n+b", Some((1, 1))),
             ("Index: x\n===\n--- x\n+++ x\n", "", None),
             ("diff --git a/x b/x\nrename from x\n", "", None),
+            ("x: 2 lines\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n", "@@ -1 +1 @@\n-a\n", Some((0, 1))),
+            ("@@ -1 +1 @@\n--- a\n+++ b\n", "@@ -1 +1 @@\n--- a\n+++ b\n", Some((1, 1))),
             ("--- a/x\n+++ b/x\n-a\n", "-a\n", Some((0, 1))),
             ("- \n+ a\n@@ b", "- \n+ a\n@@ b", Some((1, 1))),
             ("open\n", "open\n", None),
