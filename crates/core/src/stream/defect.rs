@@ -216,6 +216,11 @@ mod tests {
             ("hello", "the line is not JSON"),
             ("\0\0", "the line consists of NUL bytes"),
             ("\x1b[36m{\"a\":1", "a terminal colour comes before the object that begins at byte 5"),
+            (
+                "\x1b[?25l{\"a\":1",
+                "control characters come before the object that begins at byte 6",
+            ),
+            ("\x1b[?25h\x1b[0m", "the line begins with control characters"),
             ("{\"a\":\"b{\"c\":\"d\"}", "the line was cut, and an object begins at byte 7 of it"),
             ("{\"a\":{\"c\":\"d\"}{\"c\":1}", "the line was cut, and an object begins at byte 14"),
             ("{\"a\":{\"c\":\"d\"}x", "expected `,` or `}`, at byte 14 of the line"),
@@ -238,6 +243,9 @@ mod tests {
             ("make: Leaving directory '/home/dev/app'", "if `make` wrote it"),
             ("make: done", "another program, or standard error, wrote it"),
             ("\x1b[1;36m{\"a\":", "the events have terminal colours"),
+            ("^D\x08\x08{\"a\":", "a terminal has them, as with `script`"),
+            ("\x1b[?25h", "a terminal has them, as with `script`"),
+            ("Script done on 2026-11-27 02:03:00+00:00", "if `script` wrote it"),
             ("{}\r{}", "the lines end with a carriage return alone"),
         ] {
             each_block(format!("{text}\n").as_bytes(), usize::MAX, 100, |block| {

@@ -41,6 +41,8 @@ const COLOURS: &str = "the events have terminal colours: call the agent with NO_
 const NUL: &str = "a file has them where its end was not written, as when a machine lost its power";
 const STDERR: &str =
     "another program, or standard error, wrote it: is stderr merged into stdout (2>&1)?";
+const TERMINAL: &str =
+    "a terminal has them, as with `script` or `docker run -t`: redirect the agent's output";
 const TWO_WRITERS: &str = "two programs wrote on one line: is stderr merged into stdout (2>&1)?";
 
 /// A whole object, and more from byte `at` on.
@@ -85,7 +87,13 @@ fn other_text(bytes: &[u8], start: usize, noun: &str) -> Explanation {
             if is_colour(&bytes[start..object]) {
                 return (format!("a terminal colour comes before {place}"), Some(COLOURS));
             }
+            if is_of_terminal(&bytes[start..object]) {
+                return (format!("control characters come before {place}"), Some(TERMINAL));
+            }
             (format!("there is text before {place}"), Some(TWO_WRITERS))
+        }
+        (None, None) if is_of_terminal(&bytes[start..]) => {
+            (format!("the {noun} begins with control characters"), Some(TERMINAL))
         }
         (Some(_) | None, None) => {
             let note = of_runner(&bytes[start..]).unwrap_or(STDERR);
@@ -100,14 +108,25 @@ fn is_colour(bytes: &[u8]) -> bool {
     sequence.is_some_and(|it| it.iter().all(|byte| byte.is_ascii_digit() || *byte == b';'))
 }
 
+/// Whether it begins with a sequence for a terminal, or with the `^D` that `script` of macOS writes
+/// and deletes.
+fn is_of_terminal(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x1b") || bytes.starts_with(b"^D\x08")
+}
+
 /// How lines of programs begin that run a script, and what to do if they do.
-const RUNNERS: [(&str, &[&str], &str); 3] = [
+const RUNNERS: [(&str, &[&str], &str); 4] = [
     ("> ", &[], "if `npm run` or `pnpm` wrote it, add `--silent` to that command"),
     ("", &["yarn run v", "$ ", "Done in "], "if `yarn` wrote it, add `--silent` to that command"),
     (
         "make",
         &[": Entering directory ", ": Leaving directory "],
         "if `make` wrote it, call it as `make -s`",
+    ),
+    (
+        "Script ",
+        &["started on ", "done on "],
+        "if `script` wrote it, redirect the agent's output to a file without `script`",
     ),
 ];
 

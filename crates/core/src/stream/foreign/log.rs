@@ -23,7 +23,7 @@ pub(super) fn is_log_line(bytes: &[u8]) -> bool {
     has_time(&text[..text.len().min(PREFIX_BYTES_MAX)]) || has_bar(text)
 }
 
-/// Whether there is a time of the day, a name and a bar, or a name in brackets, in front of an
+/// Whether there is a time of the day, or a name or a number with a mark behind it, in front of an
 /// object. The name may have a colour.
 pub(super) fn has_prefix(bytes: &[u8]) -> bool {
     let Some(object) = memchr::memmem::find(bytes, b"{\"") else { return false };
@@ -33,8 +33,12 @@ pub(super) fn has_prefix(bytes: &[u8]) -> bool {
         && (has_time(prefix) || is_name(&without_colours(&String::from_utf8_lossy(prefix))))
 }
 
+/// `web-1  | `, `[agent] `, `stdout: `, or the `12:` of `grep -n`.
 fn is_name(prefix: &str) -> bool {
-    prefix.ends_with("| ") || prefix.starts_with("[pod/") && prefix.ends_with("] ")
+    let is_word = !prefix.trim_end().contains([' ', '"', '\'']);
+    prefix.ends_with("| ")
+        || prefix.starts_with('[') && prefix.ends_with("] ")
+        || is_word && [": ", ":", "\t"].iter().any(|end| prefix.ends_with(end))
 }
 
 /// A time of the day: `02:00`.
@@ -79,7 +83,11 @@ mod tests {
             ("Nov 27 02:00:00 host agent[123]: {\"a\":1}", true),
             ("2026-11-27T02:00:00.1Z stdout F {\"a\":1}", true),
             ("[pod/nightly-x7k2p/agent] {\"a\":1}", true),
-            ("[DEBUG] {\"a\":1}", false),
+            ("[agent] {\"a\":1}", true),
+            ("12:{\"a\":1}", true),
+            ("web:agent: {\"a\":1}", true),
+            ("12\t{\"a\":1}", true),
+            ("It says: {\"a\":1}", false),
             ("\u{1b}[36mweb-1  | \u{1b}[0m{\"a\":1}", true),
             ("{\"at\":\"10:00:01\"}", false),
         ] {
