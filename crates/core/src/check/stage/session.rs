@@ -31,6 +31,8 @@ pub(crate) struct SessionCheck<'p> {
     /// The latest start, and whether its turn is still open: then it is not repeated.
     start_line: Option<u64>,
     in_turn: bool,
+    /// Whether there was a terminal event.
+    has_ended: bool,
     /// If the start may be repeated although its turn has not ended.
     restart: Option<Restart>,
     /// Whether the id may change until the next start.
@@ -56,6 +58,7 @@ impl<'p> SessionCheck<'p> {
             early: None,
             start_line: None,
             in_turn: false,
+            has_ended: false,
             restart: None,
             has_new_id: false,
             held_back_ends: 0,
@@ -70,7 +73,7 @@ impl<'p> SessionCheck<'p> {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if facts.marks.starts_session {
             // Hooks may have run before, in a session that is resumed as another one.
-            if self.start_line.is_none() && self.early.is_none() {
+            if self.start_line.is_none() && self.early.is_none() && !self.has_ended {
                 self.session = None;
             }
             self.started = facts.session.map(BoundedId::from);
@@ -89,6 +92,7 @@ impl<'p> SessionCheck<'p> {
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
         }
+        self.has_ended |= facts.terminal().is_some();
         self.first_event.get_or_insert((facts.line, facts.offset));
         let is_early = || self.rules.must_be_first.precedes(facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_early() {

@@ -73,6 +73,12 @@ fn a_profile_may_ask_for_less() {
             "y session=a, hello session=b",
             "late-session-start@2(1) session-id-changed@2(1)",
         ),
+        // A run that ended before the start is another one.
+        (
+            json!({ "must_be_first": ["y"] }),
+            "good session=a, hello session=b",
+            "session-id-changed@2(1)",
+        ),
         (again.clone(), "hello, y, x, hello", ""),
         (again, "hello, y, hello, hello", "duplicate-session-start@4(3)"),
         (json!({ "id_is_constant": false }), "hello session=a, x session=b", ""),
