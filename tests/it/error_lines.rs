@@ -92,7 +92,7 @@ const LINES: &[(&str, &str, EndReason)] = &[
         EndReason::Config,
     ),
     (
-        "kimi",
+        "kimi-code",
         "error: failed to run prompt: provider.auth_error: 403 You've reached your 5-hour usage \
          limit. Your quota will reset when the current 5-hour window ends.",
         EndReason::RateLimit,

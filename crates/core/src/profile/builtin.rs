@@ -60,9 +60,9 @@ impl BuiltInProfile {
     pub(super) fn of_call(program: &str, arguments: &[String]) -> Option<&'static Self> {
         let program = if program == DEFAULT_PROGRAM { DEFAULT } else { program };
         let given: Vec<&str> = arguments.iter().flat_map(|it| it.split('=')).collect();
+        let is_given = |word: &&str| given.iter().any(|it| it == word || is_short_for(word, it));
         let shared = |profile: &Self| {
-            let words = profile.command.unwrap_or_default().split([' ', '=']);
-            words.filter(|word| given.contains(word)).count()
+            profile.command.unwrap_or_default().split([' ', '=']).filter(is_given).count()
         };
         let has_it = |profile: &&Self| {
             let command = profile.command.and_then(|command| command.split(' ').next());
@@ -75,6 +75,12 @@ impl BuiltInProfile {
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         BUILT_IN.iter().find(|profile| profile.name == name)
     }
+}
+
+/// Whether it can be the letter of this option: `-p` of `--prompt`.
+fn is_short_for(letter: &str, option: &str) -> bool {
+    let first = option.strip_prefix("--").and_then(|name| name.chars().next());
+    letter.strip_prefix('-').is_some_and(|it| first.is_some_and(|first| it == first.to_string()))
 }
 
 #[cfg(test)]
@@ -91,6 +97,8 @@ mod tests {
             ("kimi", "kimi"),
             ("kimi --print -p x --output-format=stream-json", "kimi"),
             ("kimi -p x --output-format stream-json", "kimi-code"),
+            ("kimi --prompt x --output-format stream-json", "kimi-code"),
+            ("kimi --print --prompt x", "kimi"),
             ("grok -p x --output-format streaming-json", "grok"),
             ("grok -p x --output-format=streaming-messages-json", "grok-messages"),
         ] {

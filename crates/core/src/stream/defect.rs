@@ -221,6 +221,11 @@ mod tests {
                 "control characters come before the object that begins at byte 6",
             ),
             ("\x1b[?25h\x1b[0m", "the line begins with control characters"),
+            ("\x1b[31mError: no key\x1b[0m", "the line is not JSON"),
+            (
+                "\x1b[33mWARN\x1b[0m {\"a\":1",
+                "there is text before the object that begins at byte 14",
+            ),
             ("{\"a\":\"b{\"c\":\"d\"}", "the line was cut, and an object begins at byte 7 of it"),
             ("{\"a\":{\"c\":\"d\"}{\"c\":1}", "the line was cut, and an object begins at byte 14"),
             ("{\"a\":{\"c\":\"d\"}x", "expected `,` or `}`, at byte 14 of the line"),

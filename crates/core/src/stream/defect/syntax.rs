@@ -109,9 +109,11 @@ fn is_colour(bytes: &[u8]) -> bool {
 }
 
 /// Whether it begins with a sequence for a terminal, or with the `^D` that `script` of macOS writes
-/// and deletes.
+/// and deletes. Colours are not enough: programs write them to a pipe, too.
 fn is_of_terminal(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"\x1b") || bytes.starts_with(b"^D\x08")
+    let Some(sequence) = bytes.strip_prefix(b"\x1b") else { return bytes.starts_with(b"^D\x08") };
+    let end = sequence.iter().position(u8::is_ascii_alphabetic);
+    !end.is_some_and(|end| is_colour(&bytes[..end + 2]))
 }
 
 /// How lines of programs begin that run a script, and what to do if they do.
