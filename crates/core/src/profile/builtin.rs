@@ -79,8 +79,7 @@ impl BuiltInProfile {
 
 /// Whether it can be the letter of this option: `-p` of `--prompt`.
 fn is_short_for(letter: &str, option: &str) -> bool {
-    let first = option.strip_prefix("--").and_then(|name| name.chars().next());
-    letter.strip_prefix('-').is_some_and(|it| first.is_some_and(|first| it == first.to_string()))
+    letter.len() == 2 && option.starts_with("--") && option[1..].starts_with(letter)
 }
 
 #[cfg(test)]
