@@ -60,6 +60,12 @@ class Recording:
     def stream(self):
         return self.folder / "stream.ndjson"
 
+    @property
+    def refused(self):
+        """Whether every call was refused, so that `all-calls-refused` is right."""
+        scenario = ALL[self.run["scenario"]]
+        return scenario.calls == "refused" or "block" in scenario.needs.split()
+
 
 @dataclass
 class Fault:
@@ -135,10 +141,10 @@ def judge(recording):
     if known:
         said = check(recording.stream, recording.run["exit_status"])
         result.faults += compare(said, recording, entry)
-        result.outcomes["with status"] = said.code == 0
+        result.outcomes["with status"] = passes(said, recording)
         result.outcomes["status"] = recording.run["exit_status"] == 0
     said = check(recording.stream, texts=not known)
-    result.outcomes["stream"] = said.code == 0
+    result.outcomes["stream"] = passes(said, recording)
     result.faults += compare_pipe(said, recording) if known else compare(said, recording, entry)
     if entry.jq:
         result.outcomes["jq"] = jq(entry.jq, recording.stream)
@@ -151,6 +157,10 @@ def judge(recording):
     for fault in result.faults:
         fault.why = reason(recording, fault)
     return result
+
+
+def passes(said, recording):
+    return said.code == 0 or (said.code == 1 and recording.refused)
 
 
 @dataclass
@@ -214,7 +224,7 @@ def compare(said, recording, entry):
     elif truth["outcome"] == "failed" and said.answer:
         faults.append(Fault("answer of a failed run", repr(said.answer[:60]), "none"))
     faults += compare_calls(said, truth)
-    faults += unfair(said, truth)
+    faults += unfair(said, recording)
     return faults
 
 
@@ -267,10 +277,12 @@ def compare_calls(said, truth):
     return [] if right[became] else [fault]
 
 
-def unfair(said, truth):
+def unfair(said, recording):
     """Errors and unknown events that no run of the agent deserves."""
     faults = {}
-    fair = FAIR if truth["outcome"] != "succeeded" else {"stderr-in-stream"}
+    fair = FAIR if recording.truth["outcome"] != "succeeded" else {"stderr-in-stream"}
+    if recording.refused:
+        fair = fair | {"all-calls-refused"}
     for one in said.diagnostics:
         if one["rule"] == "unknown-event" or (one["severity"] == "error" and one["rule"] not in fair):
             faults.setdefault(
@@ -286,7 +298,7 @@ def compare_pipe(said, recording):
         return []  # told once
     if truth == "succeeded" and said.code == 3:
         return [Fault("false failure in a pipe", str(said), truth, said.line)]
-    if truth == "succeeded" and said.code != 0:
+    if truth == "succeeded" and not passes(said, recording):
         return [Fault("false error in a pipe", str(said), truth, said.line)]
     if truth == "failed" and said.code == 0:
         return [Fault("false success in a pipe", str(said), truth)]

@@ -96,9 +96,9 @@ def said(code=0, answer="Hi", transcript=None, diagnostics=(), **stream):
     return judge.Said(code, stream, list(diagnostics), answer, answer if transcript is None else transcript)
 
 
-def faults(what, **true):
+def faults(what, scenario="tool", **true):
     true = {"outcome": "succeeded", "answer": "Hi", "times": [1, 1], "calls": 0, "became": "any", **true}
-    recording = judge.Recording(Path("x"), {"agent": "codex", "version": "1"}, true)
+    recording = judge.Recording(Path("x"), {"agent": "codex", "version": "1", "scenario": scenario}, true)
     found = judge.compare(what, recording, agents.Expected("codex", ""))
     return [fault.what for fault in found]
 
@@ -138,24 +138,32 @@ class Judge(unittest.TestCase):
         self.assertEqual(faults(said(tool_call_counts=unfinished), calls=1, became="interrupted"), [])
         self.assertEqual(faults(said(tool_call_counts=one), calls=1, became="refused"), [])
 
+    def test_a_run_whose_only_call_was_refused_may_be_an_error(self):
+        refused = {"rule": "all-calls-refused", "message": "m", "severity": "error"}
+        what = said(1, diagnostics=[refused])
+        self.assertEqual(faults(what, scenario="denied"), [])
+        self.assertEqual(faults(what, scenario="hook-blocks"), [])
+        self.assertEqual(faults(what), ["all-calls-refused"])
+
     def test_an_answer_in_json_may_have_other_white_space(self):
         self.assertEqual(faults(said(answer='{"a":1}', transcript="Hi"), answer='{"a": 1}', times=[0, 1]), [])
         self.assertEqual(faults(said(answer='{"a":2}'), answer='{"a": 1}', times=[0, 1]), ["answer"])
         self.assertEqual(faults(said(answer="Hi\n\n")), [])
 
     def test_a_dropped_run_is_shown(self):
-        about = {"agent": "codex", "version": "0.169.0", "variant": "", "mode": "", "signal": ""}
+        codex = install.choose(["codex"])
+        version = codex[0].version
+        about = {"agent": "codex", "version": version, "variant": "", "mode": "", "signal": ""}
         ran = {**RAN, "exit_status": 0, "survivors": [], "date": "2026-11-23"}
         with tempfile.TemporaryDirectory() as folder:
             for name, missing in (("tool", None), ("mcp", "no tool like echo"), ("gone", None)):
-                place = Path(folder) / "rec/codex-0.169.0" / name
+                place = Path(folder) / "rec" / codex[0].name / name
                 place.mkdir(parents=True)
                 run = {**about, **ran, "scenario": name, "missing": missing}
                 record.write_json(place / "run.json", run)
                 record.write_json(place / "requests.json", [])
                 (place / "stream.ndjson").touch()
             with unittest.mock.patch.dict("os.environ", {"NDJSON_CHECK_LAB": folder}):
-                codex = install.choose(["codex"])
                 self.assertEqual([one.name for one in judge.recordings(codex)], ["tool"])
                 self.assertEqual([one.name for one in judge.dropped(codex)], ["gone", "mcp"])
                 self.assertIn("no tool like echo", str(judge.dropped(codex)[1]))
@@ -169,7 +177,8 @@ class Judge(unittest.TestCase):
                 printed = io.StringIO()
                 with contextlib.redirect_stdout(printed):
                     judge.markdown(found, judge.dropped(codex))
-                self.assertIn("| codex | 0.169.0 | 2026-11-23 | 1 | 1 | 0 | 0 | 2 | 0 of 1 |", printed.getvalue())
+                row = f"| codex | {version} | 2026-11-23 | 1 | 1 | 0 | 0 | 2 | 0 of 1 |"
+                self.assertIn(row, printed.getvalue())
                 self.assertIn("| direct | `lab run` | 1 |", printed.getvalue())
 
     def test_drift_says_what_it_looked_at(self):
@@ -377,7 +386,7 @@ class Plans(unittest.TestCase):
         names = [plan.name for plan in record.plans([package])]
         self.assertIn("resume", names)
         self.assertIn("hang.kill-TERM", names)
-        self.assertFalse({"denied", "mcp"} & set(names))
+        self.assertFalse({"denied", "schema"} & set(names))
         killed = [plan.name for plan in record.plans([package], mode="pipe", sign="TERM,KILL")]
         self.assertEqual(len(killed), 2 * sum(one.stalls for one in ALL.values()))
         self.assertIn("hang.pipe.kill-KILL", killed)
@@ -454,7 +463,7 @@ class Plans(unittest.TestCase):
             try:
                 self.assertIsInstance(one.script(Turn()), Reply, one.name)
             except Missing:
-                self.assertIn(one.name, ("mcp", "mcp-fails", "subagent", "subagent-tool"))
+                self.assertIn(one.name, ("mcp", "mcp-fails", "script", "subagent", "subagent-tool"))
 
 
 if __name__ == "__main__":
