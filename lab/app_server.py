@@ -45,9 +45,11 @@ class Client:
         with self.came:
             if "method" not in message:
                 self.answers[message["id"]] = message
-            if message.get("method") == "turn/started":
+            # Sub-agents have threads with turns of their own.
+            own = message.get("params", {}).get("threadId") == self.thread
+            if message.get("method") == "turn/started" and own:
                 self.turn = message["params"]["turn"]["id"]
-            if message.get("method") == "turn/completed":
+            if message.get("method") == "turn/completed" and own:
                 self.answers["turn"] = message
             self.came.notify_all()
 
