@@ -354,7 +354,12 @@ max_context_size = 100000
     return Launch(args, env, files)
 
 
-@agent("pi", can="resume", jq='select(.type == "agent_end")')
+PI_HOOK = """import { writeFileSync } from "node:fs";
+export default (pi) => pi.on("tool_call", () => { writeFileSync(%s, "seen"); return %s ?? undefined; });
+"""
+
+
+@agent("pi", can="resume mcp hooks block script", jq='select(.type == "agent_end")')
 def pi(run):
     model = {
         "id": NAME,
@@ -369,10 +374,16 @@ def pi(run):
     args = [npm_bin(run, "pi"), "--print", "--mode", "json", "--provider", "lab", "--model", NAME, PROMPT]
     if run.needs("resume"):
         args.insert(1, "--continue")
+    servers = {name: {**server, "exposure": "direct"} for name, server in mcp_servers(run).items()}
+    tools = {"defaultTools": ["read", "bash", "codemode"]} if run.needs("script") else {}
     files = {
         ".pi/agent/models.json": json.dumps({"providers": {"lab": provider}}),
-        ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False}),
+        ".pi/agent/settings.json": json.dumps({"enableInstallTelemetry": False, **tools}),
+        ".pi/agent/mcp.json": json.dumps({"mcpServers": servers}),
     }
+    if run.needs("hooks"):
+        answer = {"block": True, "reason": "not allowed"} if run.needs("block") else None
+        files[".pi/agent/extensions/hook.js"] = PI_HOOK % (json.dumps(f"{run.home}/hooked"), json.dumps(answer))
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
 
 

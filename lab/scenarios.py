@@ -283,6 +283,16 @@ def hook_blocks(turn):
     return end_with(end(), turn)
 
 
+@scenario("a script that fails at one call and does not wait for another", needs="script", calls="any")
+def script(turn):
+    code = """
+tools.bash({ command: "sleep 5; echo late" });
+try { await tools.read({ path: "none.txt" }); } catch (error) { console.log(error); }
+return await tools.bash({ command: "echo hi" });
+"""
+    return end() if turn.results else Reply(calls=[turn.tool("^codemode$", code=code)])
+
+
 @scenario("the disk is full after a command", needs="full-disk", calls="any")
 def full_disk(turn):
     return end() if turn.results else Reply(calls=[turn.shell("cat /dev/zero > ~/full; echo full")])
