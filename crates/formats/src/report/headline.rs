@@ -243,22 +243,25 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
         Note::FailureReported { line, .. } if lie == Some(*line) => {
             Some(format!(", although line {line} reports success"))
         }
-        Note::FailureReported { line, sign } => Some(match sign {
-            FailureSource::LastEvent => {
-                format!(": the stream ends at line {line}, before an answer")
-            }
-            FailureSource::Error => format!(": see the error in line {line}"),
-            FailureSource::EarlierEvent => format!(": no event after line {line} shows success"),
-            FailureSource::Unfinished => {
-                format!(": the run ended at line {line}, in the middle of a turn")
-            }
-            _ => format!(": line {line} says so, but gives no known reason"),
-        }),
+        Note::FailureReported { line, sign } => Some(failure_at(*line, *sign)),
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
     });
     let worst = found.worst().filter(|it| it.rule != Rule::InvalidJson);
     noted.or_else(|| worst.map(|it| in_line(it, summary))).unwrap_or_default()
+}
+
+/// Which line shows a failure without a known reason.
+pub(super) fn failure_at(line: u64, sign: FailureSource) -> String {
+    match sign {
+        FailureSource::LastEvent => format!(": the stream ends at line {line}, before an answer"),
+        FailureSource::Error => format!(": see the error in line {line}"),
+        FailureSource::EarlierEvent => format!(": no event after line {line} shows success"),
+        FailureSource::Unfinished => {
+            format!(": the run ended at line {line}, in the middle of a turn")
+        }
+        _ => format!(": line {line} says so, but gives no known reason"),
+    }
 }
 
 fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {

@@ -5,7 +5,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::headline::{CUT_SHORT, WRONG_PROFILE};
+use super::headline::{CUT_SHORT, WRONG_PROFILE, failure_at};
 use super::{Headline, RunTotals, duration};
 
 /// Longest name of an agent or a model, in bytes.
@@ -130,18 +130,12 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
         Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
         Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,
-        Note::FailureReported { line, .. } => {
-            let is_said = summary.facts.error_text.is_some() || names_line(&headline.rest, *line);
-            headline.passed || !is_said
+        Note::FailureReported { line, sign } => {
+            let is_said = headline.rest == failure_at(*line, *sign);
+            headline.passed || summary.facts.error_text.is_none() && !is_said
         }
         _ => true,
     }
-}
-
-fn names_line(text: &str, line: u64) -> bool {
-    let name = format!("line {line}");
-    let mut rests = text.match_indices(&name).map(|(at, _)| &text[at + name.len()..]);
-    rests.any(|rest| !rest.starts_with(|it: char| it.is_ascii_digit()))
 }
 
 /// The most useful numbers of one stream, in the same order for every agent.
