@@ -13,6 +13,7 @@ mod command_lines;
 mod content;
 #[path = "../contracts/mod.rs"]
 mod contracts;
+mod conversation;
 mod convert;
 mod demands;
 mod details;

@@ -48,6 +48,7 @@ struct NewEvents {
     new: Vec<Event<'static>>,
     findings: Vec<Diagnostic>,
     is_complete: bool,
+    ended_turns: u64,
 }
 
 impl fmt::Debug for Reader {
@@ -93,6 +94,11 @@ impl Reader {
         self.events.is_complete
     }
 
+    /// How many terminal events have come: one for each turn that has ended.
+    pub fn ended_turns(&self) -> u64 {
+        self.events.ended_turns
+    }
+
     /// The end of the stream, and what is known about its producer.
     ///
     /// # Errors
@@ -122,6 +128,7 @@ impl Observer for NewEvents {
 
     fn event(&mut self, event: &CheckedLine<'_>) {
         self.is_complete = event.is_end() || self.is_complete && !event.is_in_run();
+        self.ended_turns += u64::from(event.is_end());
     }
 
     fn events(&mut self, events: &[Event<'_>]) {

@@ -1,24 +1,19 @@
 //! A command whose standard output is the stream of an agent.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{self, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use super::agent_run::AgentRun;
 use super::platform;
 use super::producer::{Producer, StderrCopy, Timers};
-use super::stream::ProducerStream;
-use super::watch::Watch;
-use crate::check::{Checker, Event, ProducerExit, Reader, StreamSummary};
+use crate::check::Checker;
 use crate::error::Error;
-use crate::profile::{CallKind, ExitStatus};
-use crate::rules::diagnostic::Diagnostic;
-
-const READ_BYTES: usize = 64 * 1024;
+use crate::profile::CallKind;
 
 /// What a command reads from its standard input.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +28,8 @@ pub enum Stdin {
     Bytes(Vec<u8>),
     /// What this process would read.
     Inherit,
+    /// What is written to [`AgentRun::take_stdin`].
+    Open,
 }
 
 /// A command that runs an agent.
@@ -186,6 +183,7 @@ impl Command {
             Stdin::Inherit => (Stdio::inherit(), None),
             Stdin::Text(text) => (Stdio::piped(), Some(text.into_bytes())),
             Stdin::Bytes(bytes) => (Stdio::piped(), Some(bytes)),
+            Stdin::Open => (Stdio::piped(), None),
         };
         self.inner.stdin(input.0);
         let copy = StderrCopy { out: self.stderr, redactor: None };
@@ -193,172 +191,13 @@ impl Command {
         let failed =
             |source: io::Error| Error::Start { program: self.name.clone(), source: source.into() };
         let (mut producer, source) = started.map_err(failed)?;
-        if let Some((mut stdin, bytes)) = producer.stdin.take().zip(input.1) {
+        let mut stdin = producer.stdin.take();
+        if let Some((mut stdin, bytes)) = input.1.and_then(|bytes| Some((stdin.take()?, bytes))) {
             // A command that does not read must not block us. One that closes it has read enough.
             let write = move || stdin.write_all(&bytes);
             thread::Builder::new().spawn(write).map_err(failed)?;
         }
-        Ok(AgentRun {
-            reader: Some(checker.reader(&self.name)),
-            name: self.name,
-            id: producer.id,
-            stopper: Stopper(producer.watch.clone()),
-            producer: Some(producer),
-            source,
-            copy: self.stdout,
-            buffer: vec![0; READ_BYTES],
-            events: VecDeque::new(),
-            end: None,
-            findings: Vec::new(),
-            exit: None,
-        })
-    }
-}
-
-/// A run of an agent: an iterator of its events, each as soon as it is known. The last one says how
-/// the run ended. Dropping it ends the command.
-pub struct AgentRun {
-    name: String,
-    id: Option<u32>,
-    stopper: Stopper,
-    /// None when the command has ended.
-    producer: Option<Producer>,
-    source: ProducerStream,
-    /// Gets what was read. None when it has failed.
-    copy: Option<Box<dyn Write + Send>>,
-    /// None when the stream has ended, or after an error.
-    reader: Option<Reader>,
-    buffer: Vec<u8>,
-    /// Those that have come, and were not returned yet.
-    events: VecDeque<Event<'static>>,
-    /// None until the stream has ended. The iterator returned the error.
-    end: Option<Result<StreamSummary, Error>>,
-    findings: Vec<Diagnostic>,
-    exit: Option<ProducerExit>,
-}
-
-impl fmt::Debug for AgentRun {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("AgentRun").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Stops a run from another thread, or while its events are read.
-#[derive(Debug, Clone)]
-pub struct Stopper(Watch);
-
-impl Stopper {
-    /// Asks the command and its group to end, and kills them if they do not within 5 s. The run
-    /// goes on to return events until the stream ends. Unless it was complete, the summary says
-    /// that it was interrupted.
-    pub fn stop(&self) {
-        self.0.stop(false);
-    }
-}
-
-impl AgentRun {
-    /// What stops it.
-    pub fn stopper(&self) -> Stopper {
-        self.stopper.clone()
-    }
-
-    /// The number of the process that was started; on Unix also that of its group. None: not known.
-    pub fn id(&self) -> Option<u32> {
-        self.id
-    }
-
-    /// The first finding of each rule, after the last event.
-    pub fn findings(&self) -> &[Diagnostic] {
-        &self.findings
-    }
-
-    /// How the command ended, after the last event: also if its stream could not be checked, such
-    /// as that of an unknown agent. None if the stream failed before the command had ended.
-    pub fn exit_status(&self) -> Option<ExitStatus> {
-        self.exit.as_ref()?.status
-    }
-
-    /// All that is known about the end of the command, after the last event. A [`StreamCheck`] that
-    /// gets it and the same bytes comes to the same result, such as for a report.
-    ///
-    /// [`StreamCheck`]: crate::check::StreamCheck
-    pub fn exit(&self) -> Option<&ProducerExit> {
-        self.exit.as_ref()
-    }
-
-    /// Waits for its end, and returns the result. Events that were not read are dropped.
-    ///
-    /// # Errors
-    ///
-    /// As [`Reader::feed`], and when the stream cannot be read. An error that the iterator returned
-    /// comes again.
-    pub fn finish(mut self) -> Result<StreamSummary, Error> {
-        loop {
-            if let Some(end) = self.end.take() {
-                return end;
-            }
-            self.advance()?;
-            self.events.clear();
-        }
-    }
-
-    /// Reads what has come, and waits if nothing has; at the end of the stream, for the command.
-    fn advance(&mut self) -> Result<(), Error> {
-        let Some(reader) = &mut self.reader else { return Ok(()) };
-        let count = match self.source.read(&mut self.buffer) {
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            Err(error) => {
-                let (stream, source) = (self.name.clone(), error.into());
-                return Err(Error::Read { stream, source });
-            }
-        };
-        if count > 0 {
-            let Some(producer) = &self.producer else { return Ok(()) };
-            let bytes = &self.buffer[..count];
-            // Without a reader of the copy, the stream is still read.
-            if self.copy.as_mut().is_some_and(|copy| copy.write_all(bytes).is_err()) {
-                self.copy = None;
-            }
-            let new = reader.feed_with(bytes, &mut producer.observer());
-            self.events.extend(new?);
-            return Ok(());
-        }
-        let exit = self.producer.take().map_or_else(ProducerExit::default, |it| it.finish().0);
-        let exit = self.exit.insert(exit);
-        if let Some(reader) = self.reader.take() {
-            let last = reader.finish(exit)?;
-            self.events.extend(last.events);
-            self.end = Some(Ok(last.summary));
-            self.findings = last.findings;
-        }
-        Ok(())
-    }
-}
-
-impl Iterator for AgentRun {
-    type Item = Result<Event<'static>, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(event) = self.events.pop_front() {
-                return Some(Ok(event));
-            }
-            self.reader.as_ref()?;
-            if let Err(error) = self.advance() {
-                self.reader = None;
-                self.end = Some(Err(error.clone()));
-                return Some(Err(error));
-            }
-        }
-    }
-}
-
-impl Drop for AgentRun {
-    fn drop(&mut self) {
-        if let Some(producer) = self.producer.take() {
-            self.stopper.0.stop(true);
-            let _ = producer.finish();
-        }
+        let reader = checker.reader(&self.name);
+        Ok(AgentRun::new(self.name, reader, (producer, source), stdin, self.stdout))
     }
 }

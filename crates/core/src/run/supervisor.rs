@@ -171,9 +171,10 @@ impl Supervisor {
         // It moves while our output blocks us.
         let drain = self.drain_end(&state, now).filter(|_| self.stop.is_some());
         let drain = drain.map(|at| at.max(now + DRAIN_TICK));
-        let next = match state.terminal_event {
+        let next = match state.complete_since() {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
-            Some(since) => self.group.as_ref().and_then(|_| after(since, self.timers.grace)),
+            Some(_) if self.group.is_none() || state.input_is_open => None,
+            Some(since) => after(since, self.timers.grace),
             None if state.may_be_silent() => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
@@ -302,9 +303,10 @@ impl Supervisor {
         let due = |since: Instant, limit: Duration| after(since, limit).is_some_and(|at| now >= at);
         let mut state = self.watch.state();
         let total = self.timers.timeout.filter(|_| self.timed_out);
-        if let Some(since) = state.terminal_event {
+        if let Some(since) = state.complete_since() {
             // The run is complete: a command that still runs is ended.
-            let lingers = self.group.is_some() && due(since, self.timers.grace);
+            let may_end = self.group.is_some() && !state.input_is_open;
+            let lingers = may_end && due(since, self.timers.grace);
             return (lingers || total.is_some()).then_some(StopReason::Lingered);
         }
         if let Some(limit) = total {

@@ -41,6 +41,10 @@ pub(super) struct RunState {
     pub(super) last_event: Instant,
     pub(super) terminal_event: Option<Instant>,
     pub(super) stream_end: Option<Instant>,
+    /// Whether the user of the library may write to the command.
+    pub(super) input_is_open: bool,
+    /// Whether that was done after the latest terminal event, so that a turn is expected.
+    pub(super) has_message: bool,
     pub(super) exceeds_limit: bool,
     pub(super) starts_wrong: bool,
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
@@ -68,6 +72,11 @@ pub(super) struct CallAtWork {
 }
 
 impl RunState {
+    /// When the terminal event came, unless another turn is expected.
+    pub(super) fn complete_since(&self) -> Option<Instant> {
+        self.terminal_event.filter(|_| !self.has_message)
+    }
+
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
         self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
@@ -145,6 +154,8 @@ impl Watch {
             last_event: now,
             terminal_event: None,
             stream_end: None,
+            input_is_open: false,
+            has_message: false,
             exceeds_limit: false,
             starts_wrong: false,
             waiting: false,
@@ -168,6 +179,27 @@ impl Watch {
         let request = if at_once { StopRequest::Kill } else { StopRequest::Terminate };
         let mut state = self.state();
         state.stop = state.stop.max(Some(request));
+        drop(state);
+        self.waker.wake();
+    }
+
+    pub(super) fn input_opened(&self) {
+        self.state().input_is_open = true;
+    }
+
+    pub(super) fn message_written(&self) {
+        let mut state = self.state();
+        state.has_message = true;
+        state.last_event = Instant::now();
+        drop(state);
+        self.waker.wake();
+    }
+
+    /// From now on, a command whose turn is complete has only to exit.
+    pub(super) fn input_closed(&self) {
+        let mut state = self.state();
+        (state.input_is_open, state.has_message) = (false, false);
+        state.terminal_event = state.terminal_event.map(|_| Instant::now());
         drop(state);
         self.waker.wake();
     }
@@ -237,6 +269,7 @@ impl Watch {
         if event.is_end() {
             wakes |= state.terminal_event.is_none();
             state.terminal_event.get_or_insert(now);
+            state.has_message = false;
         }
         wakes |= event.exceeds_limit() && !state.exceeds_limit;
         state.exceeds_limit |= event.exceeds_limit();
