@@ -97,3 +97,9 @@ pub extern "C" fn ndjson_check_close(reader: u32) {
 pub extern "C" fn ndjson_check_state(reader: u32) -> u32 {
     with(|state| state.readers.state(reader))
 }
+
+/// How many turns have ended.
+#[unsafe(no_mangle)]
+pub extern "C" fn ndjson_check_ended_turns(reader: u32) -> u32 {
+    with(|state| state.readers.ended_turns(reader))
+}

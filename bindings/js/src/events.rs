@@ -16,6 +16,7 @@ pub(crate) struct EventArray {
     answer: Answer,
     found: FirstFindings,
     is_over: bool,
+    pub(crate) ended_turns: u32,
     hides_open_calls: bool,
     has_progress: bool,
     exceeds_limit: bool,
@@ -69,6 +70,7 @@ impl Observer for EventArray {
     fn event(&mut self, event: &CheckedLine<'_>) {
         // A new turn takes the end back.
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
+        self.ended_turns += u32::from(event.is_end());
         self.exceeds_limit |= event.exceeds_limit();
         self.starts_wrong |= event.starts_wrong();
         self.has_progress |= event.is_progress();

@@ -74,6 +74,14 @@ impl Writing {
         }
     }
 
+    /// How many turns have ended; 0 for other outputs.
+    pub(crate) fn ended_turns(&self) -> u32 {
+        match &self.writer {
+            Writer::Events(events) => events.ended_turns,
+            Writer::Text(_) => 0,
+        }
+    }
+
     /// The last part. Of events it is an object with them and the summary.
     pub(crate) fn finish(mut self, exit: &ProducerExit) -> Result<Vec<u8>, String> {
         let observer = self.writer.observer();

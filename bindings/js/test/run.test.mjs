@@ -262,6 +262,53 @@ test("a run has one loop at a time, a number, and input of bytes", async () => {
   assert.deepEqual([outcome, stderrTail], ["succeeded", [`${agent.pid}`]]);
 });
 
+const TURNS = join(AGENTS, "claude/several-turns.ndjson");
+const LISTENS = `read one; head -12 ${TURNS}; read two; sed -n 13,23p ${TURNS}; cat > /dev/null`;
+const texts = (list) => list.filter((it) => it.type === "text").map((it) => it.text).join("");
+
+test("a harness writes to a running agent", async () => {
+  const agent = run(...shell(LISTENS), { stdin: "Count to three\n", openStdin: true, exitGrace: 50, timeout: 60_000 });
+  assert.equal(texts(await all(agent.turn())), "one two three");
+  // The agent waits for us: it does not linger.
+  await pause(500);
+  // More than a pipe holds.
+  agent.write(`And on\n${"x".repeat(1_000_000)}`);
+  const second = await all(agent.turn());
+  assert.equal(texts(second), "four five");
+  assert.ok(second.some((it) => it.type === "turn"));
+  agent.closeStdin();
+  assert.deepEqual((await all(agent.turn())).map((it) => it.type), ["end"]);
+  assert.deepEqual(await all(agent.turn()), []);
+  const end = await agent.end;
+  assert.deepEqual([end.passed, end.answer, end.exitStatus], [true, "four five", 0]);
+  assert.throws(() => agent.write("too late"), /standard input is not open/);
+});
+
+test("a loop over all events reads on after a turn", async () => {
+  const agent = run(...shell(LISTENS), { stdin: "one\ntwo\n", openStdin: true, timeout: 60_000 });
+  assert.equal(texts(await all(agent.turn())), "one two three");
+  agent.closeStdin();
+  assert.equal(texts(await all(agent)), "four five");
+  assert.equal((await agent.end).outcome, "succeeded");
+});
+
+test("an agent that does not answer a message is idle", async () => {
+  const script = `read one; head -12 ${TURNS}; read two; sleep 60`;
+  const agent = run(...shell(script), { stdin: "one\n", openStdin: true, idleTimeout: 500 });
+  await all(agent.turn());
+  await pause(1000);
+  agent.write("two\n");
+  assert.equal((await agent.end).outcome, "timed-out");
+});
+
+test("an agent that goes on after its input is stopped", async () => {
+  const script = `read one; head -12 ${TURNS}; sleep 60`;
+  const agent = run(...shell(script), { stdin: "one\n", openStdin: true, exitGrace: 100 });
+  await all(agent.turn());
+  agent.closeStdin();
+  assert.deepEqual([(await agent.end).outcome, (await agent.end).signal], ["succeeded", 15]);
+});
+
 test("options reach the command", async () => {
   const cwd = mkdtempSync(join(tmpdir(), "ndjson-check-"));
   const script = `[ "$A,$HOME,$PWD,$(cat)" = "b,,${cwd},hi" ] && cat ${PLAIN}`;
@@ -299,7 +346,7 @@ test("a fraction of a millisecond is rounded up, and Infinity is no limit", asyn
 test("a wrong option is refused before the command starts", async () => {
   const pid = pidFile();
   const times = [NaN, -5, 0, "45m", null].flatMap((it) => [{ timeout: it }, { idleTimeout: it }]);
-  const others = [{ exitGrace: -1 }, { stdin: 5 }, { signal: {} }, { onStderr: 5 }, { onStdout: {} }, { cwd: 1 }];
+  const others = [{ exitGrace: -1 }, { stdin: 5 }, { openStdin: 1 }, { signal: {} }, { onStderr: 5 }, { onStdout: {} }, { cwd: 1 }];
   others.push({ rules: { "denied-call": "on" } }, { rules: ["error"] }, { args: [] });
   const wrong = ["A=b", ["A=b"], { A: null }, { A: 1 }, { "A=B": "1" }, { "": "1" }];
   others.push(...wrong.map((env) => ({ env })));

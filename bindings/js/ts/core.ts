@@ -9,6 +9,7 @@ interface Exports {
   ndjson_check_feed(reader: number, length: number): number;
   ndjson_check_finish(reader: number, length: number): number;
   ndjson_check_state(reader: number): number;
+  ndjson_check_ended_turns(reader: number): number;
   ndjson_check_close(reader: number): void;
 }
 
@@ -78,6 +79,10 @@ export class Core {
   /** The bits that src/abi.rs describes. */
   state(reader: number): number {
     return this.exports.ndjson_check_state(reader);
+  }
+
+  endedTurns(reader: number): number {
+    return this.exports.ndjson_check_ended_turns(reader) >>> 0;
   }
 
   close(reader: number): void {

@@ -72,6 +72,7 @@ export class Reader {
   #number: number | undefined;
   #summary: Summary | undefined;
   #isComplete = false;
+  #endedTurns = 0;
   readonly #encoder = new ChunkEncoder();
 
   constructor(options?: CheckOptions);
@@ -131,6 +132,7 @@ export class Reader {
     const number = this.#open();
     const half = this.feed(this.#encoder.end());
     this.#isComplete = this.isComplete;
+    this.#endedTurns = this.endedTurns;
     try {
       const last = JSON.parse(decode(this.#core.finish(number, end))) as {
         events: AgentEvent[];
@@ -157,6 +159,12 @@ export class Reader {
   /** For `run`: the bits that src/abi.rs describes. @internal */
   get state(): number {
     return this.#number === undefined ? 0 : this.#core.state(this.#number);
+  }
+
+  /** How many terminal events have come: one for each turn that has ended. */
+  get endedTurns(): number {
+    if (this.#number !== undefined) this.#endedTurns = this.#core.endedTurns(this.#number);
+    return this.#endedTurns;
   }
 
   /** Forgets a stream that is not read to its end. */

@@ -2,7 +2,7 @@
 
 import { builtin, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
 import { guard, release } from "./guard.js";
-import { ABORT, CALLBACK, CHECK, COMMAND, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
+import { ABORT, CALLBACK, CHECK, COMMAND, FLAG, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
 import { VARIABLES, WORDS, isPromise, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ExitStatus, RunExit } from "./reader.js";
@@ -28,6 +28,7 @@ const OPTIONS = {
   cwd: FOLDER,
   env: VARIABLES,
   stdin: INPUT,
+  openStdin: FLAG,
   timeout: LIMIT,
   idleTimeout: LIMIT,
   exitGrace: GRACE,
@@ -51,6 +52,8 @@ export interface RunOptions extends CheckOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** A text or bytes for standard input. Without it the command reads nothing. */
   readonly stdin?: Chunk | undefined;
+  /** Keeps standard input open for `write`, until `closeStdin`. */
+  readonly openStdin?: boolean | undefined;
   /** The longest time of the run, in milliseconds. A fraction is rounded up, Infinity is no limit. */
   readonly timeout?: number | undefined;
   /** The longest time without an event while no call is open in the stream, in milliseconds. */
@@ -76,7 +79,8 @@ interface Readable extends AsyncIterable<Uint8Array> {
 
 interface Writable {
   on(event: "error", listener: () => void): void;
-  end(input: string | Uint8Array): void;
+  write(input: string | Uint8Array): boolean;
+  end(): void;
   destroy(): void;
 }
 
@@ -121,6 +125,10 @@ function system() {
     throw new NdjsonCheckError("running an agent needs Node, Deno or Bun");
   }
   return { spawn: child.spawn, signals: os.constants.signals, process: its };
+}
+
+function inputOf(data: Chunk): string | Uint8Array {
+  return typeof data === "string" ? data : toBytes(data);
 }
 
 /** The last lines, as a terminal leaves them: a carriage return begins a line anew. */
@@ -213,6 +221,14 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #exited: Promise<ExitStatus>;
   #waiting: AgentEvent[] = [];
   #wake: (() => void)[] = [];
+  /** How many events a loop has read, and after how many of them each turn ends. */
+  #given = 0;
+  #turnEnds: number[] = [];
+  /** The open standard input. */
+  #stdin: Writable | undefined;
+  #endedTurns = 0;
+  /** Whether a message was written after the latest terminal event. */
+  #hasMessage = false;
   #isOver = false;
   #isKept = false;
   /** Whether a loop reads the events. */
@@ -244,7 +260,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     // After the start of the command nothing here may throw.
     verify({ command: command ?? null, args }, { command: COMMAND, args: WORDS });
     verify(options, OPTIONS);
-    const { cwd, env, stdin, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
+    const { cwd, env, stdin, openStdin = false, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
     if (signal?.aborted === true) throw signal.reason ?? new NdjsonCheckError("the signal is aborted");
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
@@ -263,7 +279,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
         windowsVerbatimArguments: start.verbatim,
         // Its own process group.
         detached: !isWindows,
-        stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+        stdio: [stdin === undefined && !openStdin ? "ignore" : "pipe", "pipe", "pipe"],
       });
     } catch (cause) {
       // Node says most of it later, by an event.
@@ -272,11 +288,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     }
     const child = this.#child;
     guard(this.#kill);
-    if (stdin !== undefined) {
-      // A command may end before it has read its input.
-      child.stdin?.on("error", () => {});
-      child.stdin?.end(typeof stdin === "string" ? stdin : toBytes(stdin));
-    }
+    // A command may end before it has read its input.
+    child.stdin?.on("error", () => {});
+    if (stdin !== undefined) child.stdin?.write(inputOf(stdin));
+    if (openStdin) this.#stdin = child.stdin ?? undefined;
+    else child.stdin?.end();
     const decoder = new util.TextDecoder("utf-8", { ignoreBOM: true });
     this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
     const say = (more: string) => {
@@ -331,15 +347,60 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#terminate();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+  /** Writes to the command, whose standard input `openStdin` keeps open. What it no longer reads is dropped. */
+  write(data: Chunk): void {
+    verify({ data: data ?? null }, { data: INPUT });
+    if (this.#stdin === undefined) throw new Error("standard input is not open; `openStdin` keeps it open");
+    this.#stdin.write(inputOf(data));
+    this.#hasMessage = true;
+    if (!this.#isBlocked && this.#open.size === 0 && (this.#reader.state & 2) === 0) this.#progress();
+  }
+
+  /** The command gets the end of its input; an agent whose turn is complete then ends. */
+  closeStdin(): void {
+    this.#stdin?.end();
+    this.#stdin = undefined;
+    this.#hasMessage = false;
+    if (!this.#isOver && (this.#reader.state & 1) !== 0) this.#ends();
+  }
+
+  /** The events up to the terminal event of the current turn, or to the end of the run. Leaving the loop ends nothing. */
+  async *turn(): AsyncGenerator<AgentEvent, void, undefined> {
+    this.#enterLoop();
+    try {
+      for (;;) {
+        const event = (this.#turnEnds[0] ?? Infinity) > this.#given ? this.#waiting.shift() : undefined;
+        if (event !== undefined) {
+          this.#given += 1;
+          this.#notify();
+          yield event;
+        } else if (this.#turnEnds.length > 0) {
+          this.#turnEnds.shift();
+          return;
+        } else if (this.#isOver) break;
+        else await this.#changed();
+      }
+      await this.#end;
+    } finally {
+      this.#hasLoop = false;
+    }
+  }
+
+  #enterLoop(): void {
     if (this.#hasLoop) throw new Error("another loop reads the events of this run; each event comes once");
     this.#hasLoop = true;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+    this.#enterLoop();
     let isRead = false;
     try {
       for (;;) {
         const events = this.#waiting;
         if (events.length > 0) {
           this.#waiting = [];
+          this.#given += events.length;
+          this.#turnEnds = this.#turnEnds.filter((end) => end > this.#given);
           this.#notify();
           yield* events;
         } else if (this.#isOver) break;
@@ -500,22 +561,31 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       if (event.type === "call_started") this.#open.set(event.call, [event.line ?? 0, now]);
       if (event.type === "call_completed" || event.type === "call_unfinished") this.#open.delete(event.call);
     }
+    const before = this.#endedTurns;
+    this.#endedTurns = this.#reader.endedTurns;
+    const given = this.#given + this.#waiting.length + events.length;
+    for (let turn = before; turn < this.#endedTurns; turn += 1) this.#turnEnds.push(given);
     this.#push(events);
     const state = this.#reader.state;
+    if ((state & 1) === 0 || this.#endedTurns > before) this.#hasMessage = false;
     if ((state & 9) === 8) this.#stopFor({ why: "limit-exceeded" });
     else if ((state & 17) === 16) this.#stopFor({ why: "wrong-start" });
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");
-    else if (!this.#timers.has("grace") && !this.#hasExited) {
-      this.#clear("idle");
-      const grace = this.#options.exitGrace ?? EXIT_GRACE_MS;
-      this.#timer("grace", grace, () => this.#stopFor({ why: "lingered" }));
-    }
+    else if (!this.#hasMessage) this.#ends();
+  }
+
+  /** The turn is complete: the agent waits for a message, or else has only to exit. */
+  #ends(): void {
+    if (this.#timers.has("grace") || this.#hasExited) return;
+    this.#clear("idle");
+    if (this.#stdin !== undefined) return;
+    const grace = this.#options.exitGrace ?? EXIT_GRACE_MS;
+    this.#timer("grace", grace, () => this.#stopFor({ why: "lingered" }));
   }
 
   #push(events: AgentEvent[]): void {
-    if (events.length === 0) return;
     for (const event of events) this.#waiting.push(event);
     this.#notify();
   }
@@ -537,7 +607,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const now = Date.now();
     const openCalls = [...this.#open.values()].map(([line, start]) => [line, now - start] as const);
     // A run that is complete only lingers.
-    const isComplete = (this.#reader.state & 1) !== 0;
+    const isComplete = (this.#reader.state & 1) !== 0 && !this.#hasMessage;
     this.#stopFor(isComplete ? { why: "lingered" } : { why: "timeout", limitMs, openCalls });
   }
 
