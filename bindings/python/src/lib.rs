@@ -113,6 +113,7 @@ struct Reading {
     reader: Option<ndjson_check::Reader>,
     answer: Answer,
     is_complete: bool,
+    ended_turns: u64,
 }
 
 impl Reading {
@@ -122,6 +123,7 @@ impl Reading {
         match &events {
             Ok(events) => {
                 self.is_complete = reader.is_complete();
+                self.ended_turns = reader.ended_turns();
                 self.observe(events);
             }
             Err(_) => self.reader = None,
@@ -190,7 +192,8 @@ impl NativeReader {
     #[new]
     fn new(checker: &PyChecker, name: &str) -> Self {
         let reader = Some(checker.checker.reader(name));
-        Self(Mutex::new(Reading { reader, answer: Answer::default(), is_complete: false }))
+        let answer = Answer::default();
+        Self(Mutex::new(Reading { reader, answer, is_complete: false, ended_turns: 0 }))
     }
 
     fn feed<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
@@ -213,6 +216,10 @@ impl NativeReader {
 
     fn is_complete(&self, py: Python<'_>) -> bool {
         py.detach(|| self.reading().is_complete)
+    }
+
+    fn ended_turns(&self, py: Python<'_>) -> u64 {
+        py.detach(|| self.reading().ended_turns)
     }
 }
 

@@ -4,16 +4,17 @@
 mod pipes;
 
 use std::collections::VecDeque;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ndjson_check::internals::without_error_numbers;
-use ndjson_check::run::{AgentRun, Command, Stdin, Stopper};
+use ndjson_check::run::{AgentRun, AgentStdin, Command, Stdin, Stopper};
 use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyValueError};
@@ -39,6 +40,7 @@ enum Message {
     Event(Box<Event<'static>>),
     /// What the command wrote, for those who asked for it.
     Written(Pipe, Vec<u8>),
+    TurnEnd,
     Failed(Failure),
     Finished(Finished),
 }
@@ -54,14 +56,16 @@ struct Finished {
 enum Item {
     Event(Box<Event<'static>>),
     Written(Pipe, Vec<u8>),
+    TurnEnd,
 }
 
 impl Item {
-    /// An event, or the name of the output and its bytes.
+    /// An event, the name of an output and its bytes, or None for the end of a turn.
     fn object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let (pipe, bytes) = match self {
             Self::Event(event) => return event::wrap(py, *event),
             Self::Written(pipe, bytes) => (pipe, bytes),
+            Self::TurnEnd => return Ok(py.None()),
         };
         let name = match pipe {
             Pipe::Stdout => "stdout",
@@ -84,6 +88,8 @@ pub(crate) struct NativeRun {
     inbox: Mutex<Inbox>,
     /// What the command has written so far, and the options of its check.
     recording: Arc<Mutex<Vec<u8>>>,
+    /// If standard input is open.
+    input: Mutex<Option<Sender<Vec<u8>>>>,
     builder: CheckerBuilder,
     stopper: Stopper,
     id: Option<u32>,
@@ -116,21 +122,23 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque<u8>>) {
     let mut answer = Answer::default();
-    for event in run.by_ref() {
-        let event = match event {
-            Ok(event) => event,
-            Err(error) => {
-                let status = run.exit_status();
-                // Ends the command; then all of its standard error is there.
-                drop(run);
-                let failure = Failure { error, status, stderr_tail: last_lines(stderr) };
-                let _ = to.send(Message::Failed(failure));
+    loop {
+        let before = run.ended_turns();
+        for event in run.turn() {
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => return send_failure(run, error, to, stderr),
+            };
+            answer.observe(&event.kind);
+            if to.send(Message::Event(Box::new(event))).is_err() {
+                // Nobody reads on. Dropping the run ends the command.
                 return;
             }
-        };
-        answer.observe(&event.kind);
-        if to.send(Message::Event(Box::new(event))).is_err() {
-            // Nobody reads on. Dropping the run ends the command.
+        }
+        if run.ended_turns() == before {
+            break;
+        }
+        if to.send(Message::TurnEnd).is_err() {
             return;
         }
     }
@@ -140,6 +148,28 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
         let summary = summary_json(&summary, &found, &answer);
         let _ = to.send(Message::Finished(Finished { summary, exit }));
     }
+}
+
+fn send_failure(
+    run: AgentRun,
+    error: Error,
+    to: &SyncSender<Message>,
+    stderr: &Mutex<VecDeque<u8>>,
+) {
+    let status = run.exit_status();
+    // Ends the command; then all of its standard error is there.
+    drop(run);
+    let failure = Failure { error, status, stderr_tail: last_lines(stderr) };
+    let _ = to.send(Message::Failed(failure));
+}
+
+/// Writes in a thread: a command that does not read must not block Python. What it no longer reads
+/// is dropped.
+fn writer(mut stdin: AgentStdin) -> io::Result<Sender<Vec<u8>>> {
+    let (sender, receiver) = mpsc::channel::<Vec<u8>>();
+    let write = move || while receiver.recv().is_ok_and(|it| stdin.write_all(&it).is_ok()) {};
+    thread::Builder::new().name("ndjson-check".to_owned()).spawn(write)?;
+    Ok(sender)
 }
 
 #[pymethods]
@@ -152,8 +182,9 @@ impl NativeRun {
         command: Vec<PathBuf>,
         cwd: Option<PathBuf>,
         env: Vec<(PathBuf, Option<PathBuf>)>,
-        stdin: Option<Vec<u8>>,
+        mut stdin: Option<Vec<u8>>,
         inherit_stdin: bool,
+        open_stdin: bool,
         timeout: Option<f64>,
         idle_timeout: Option<f64>,
         exit_grace: Option<f64>,
@@ -172,7 +203,9 @@ impl NativeRun {
         if let Some(cwd) = cwd {
             command = command.current_dir(cwd);
         }
-        if let Some(bytes) = stdin {
+        if open_stdin {
+            command = command.stdin(Stdin::Open);
+        } else if let Some(bytes) = stdin.take() {
             command = command.stdin(Stdin::Bytes(bytes));
         } else if inherit_stdin {
             command = command.stdin(Stdin::Inherit);
@@ -194,15 +227,21 @@ impl NativeRun {
         let copy = copies_stderr.then(|| OutputCopy { of: Pipe::Stderr, to: sender.clone() });
         command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
         let started = py.detach(|| command.spawn(&checker.checker));
-        let run = started.map_err(|why| not_started(program, why))?;
+        let mut run = started.map_err(|why| not_started(program, why))?;
+        let failed = |it: io::Error| PyOSError::new_err(it.to_string());
+        let input = run.take_stdin().map(writer).transpose().map_err(failed)?;
+        if let Some((input, first)) = input.as_ref().zip(stdin) {
+            let _ = input.send(first);
+        }
         let (id, stopper) = (run.id(), run.stopper());
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())
             .spawn(move || send_all(run, &sender, &stderr))
-            .map_err(|it| PyOSError::new_err(it.to_string()))?;
+            .map_err(failed)?;
         Ok(Self {
             inbox: Mutex::new(Inbox { messages: Some(receiver), result: None, failure: None }),
             recording,
+            input: Mutex::new(input),
             builder: checker.builder.clone(),
             stopper,
             id,
@@ -248,6 +287,15 @@ impl NativeRun {
         .map_err(error)
     }
 
+    /// Returns whether standard input is open.
+    fn write(&self, py: Python<'_>, data: Vec<u8>) -> bool {
+        py.detach(|| locked(&self.input).as_ref().map(|input| input.send(data)).is_some())
+    }
+
+    fn close_stdin(&self, py: Python<'_>) {
+        py.detach(|| *locked(&self.input) = None);
+    }
+
     /// Asks the command to end. Its last events can still be read.
     fn stop(&self) {
         if self.is_ours() {
@@ -263,6 +311,7 @@ impl NativeRun {
         py.detach(|| {
             self.is_closed.store(true, Ordering::Release);
             self.stopper.stop();
+            *locked(&self.input) = None;
             locked(&self.inbox).messages = None;
         });
     }
@@ -313,6 +362,7 @@ impl NativeRun {
             match next {
                 Ok(Message::Event(event)) => items.push(Item::Event(event)),
                 Ok(Message::Written(pipe, bytes)) => items.push(Item::Written(pipe, bytes)),
+                Ok(Message::TurnEnd) => items.push(Item::TurnEnd),
                 Ok(Message::Failed(why)) if items.is_empty() => {
                     *messages = None;
                     return Err(why);

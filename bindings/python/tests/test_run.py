@@ -293,6 +293,7 @@ def test_a_wrong_option_is_named_before_the_command_starts(tmp_path: Path) -> No
 
     wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"stdin": "x", "inherit_stdin": True}, ValueError, "stdin: .*inherit_stdin"),
+        ({"open_stdin": True, "inherit_stdin": True}, ValueError, "stdin: .*inherit_stdin"),
         ({"stdin": 5}, TypeError, "stdin: must be a str or bytes, not int"),
         ({"on_stdout": tell}, TypeError, "on_stdout: must be a plain function; an async one"),
         ({"on_stderr": 5}, TypeError, "on_stderr: must be a function, not int"),
@@ -331,6 +332,56 @@ def test_the_input_may_be_bytes_and_the_command_has_a_number() -> None:
     with run:
         run.wait()
     assert run.end.passed and "".join(said) == f"{run.pid}\n"
+
+
+TURNS = FIXTURES / "agents" / "claude" / "several-turns.ndjson"
+LISTENS = f"read one; head -12 {TURNS}; read two; sed -n 13,23p {TURNS}; cat > /dev/null"
+
+
+def texts(events: list[nc.AnyEvent]) -> str:
+    return "".join(event.text or "" for event in events if isinstance(event, nc.Text))
+
+
+def test_a_harness_writes_to_a_running_agent() -> None:
+    asked = {"stdin": "Count to three\n", "open_stdin": True, "exit_grace": 0.05, "timeout": 60}
+    run = nc.run(shell(LISTENS), **asked)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="standard input is not open"):
+        run.write("too early\n")
+    with run:
+        assert texts(list(run.turn())) == "one two three"
+        # The agent waits for us: it does not linger.
+        time.sleep(0.5)
+        run.write("And on\n")
+        assert texts(list(run.turn())) == "four five"
+        end = run.wait()
+    assert end.passed and end.answer == "four five", end
+    with pytest.raises(RuntimeError, match="standard input is not open"):
+        run.write("too late\n")
+    assert list(run.turn()) == []
+
+
+def test_a_harness_writes_to_a_running_agent_in_asyncio() -> None:
+    async def harness() -> nc.RunEnd:
+        async with nc.run(shell(LISTENS), open_stdin=True, timeout=60) as run:
+            # It is not read meanwhile: more than a pipe holds.
+            for message in (b"Count to three\n", b"And on\n" + b"x" * 1_000_000):
+                run.write(message)
+                async for event in run.turn():
+                    assert not isinstance(event, nc.End)
+            run.close_stdin()
+            assert [type(event) async for event in run.turn()] == [nc.End]
+            return run.end
+
+    assert asyncio.run(harness()).answer == "four five"
+
+
+def test_an_agent_that_does_not_answer_a_message_is_idle() -> None:
+    script = f"read one; head -12 {TURNS}; read two; {WAITS}"
+    with nc.run(shell(script), stdin="one\n", open_stdin=True, idle_timeout=0.5) as run:
+        list(run.turn())
+        time.sleep(1)
+        run.write("two\n")
+        assert run.wait().outcome == "timed-out"
 
 
 def test_words_of_a_command_may_be_bytes() -> None:

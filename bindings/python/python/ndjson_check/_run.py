@@ -37,7 +37,9 @@ from ._summary import Summary, Usage
 from ._words import CallKind, EndReason, Retryable
 
 _T = TypeVar("_T")
-_Batch = list[Union[AnyEvent, tuple[str, bytes]]]
+# None is the end of a turn.
+_Item = Union[AnyEvent, tuple[str, bytes], None]
+_Batch = list[_Item]
 
 
 @dataclass(frozen=True)
@@ -293,7 +295,8 @@ class Run:
         self._agent = _Agent(start)
         weakref.finalize(self, self._agent.leave).atexit = False
         self._listeners = listeners
-        self._batch: Iterator[AnyEvent | tuple[str, bytes]] = iter(())
+        self._batch: Iterator[_Item] = iter(())
+        self._ended_turns = 0
         self._events: list[AnyEvent] = []
         self._end: RunEnd | None = None
         self._reading: asyncio.Task[_Batch] | None = None
@@ -324,6 +327,25 @@ class Run:
         """Asks the command to end. Its last events can still be read. A run that has not started
         does not start any more."""
         self._agent.stop()
+
+    def write(self, data: str | bytes) -> None:
+        """Writes to the command, whose standard input `open_stdin` keeps open. It does not wait
+        until the command reads; what the command no longer reads is dropped."""
+        given = _options.data("data", data) or b""
+        native = self._agent.native
+        if native is None or not native.write(given):
+            raise RuntimeError("standard input is not open; `open_stdin` keeps it open from the "
+                               "start of the run to `close_stdin`")
+
+    def close_stdin(self) -> None:
+        """The command gets the end of its input. An agent whose turn is complete then ends."""
+        if self._agent.native is not None:
+            self._agent.native.close_stdin()
+
+    def turn(self) -> TurnEvents:
+        """The events up to the terminal event of the current turn, or to the end of the run. For
+        `for` and `async for`; leaving the loop ends nothing."""
+        return TurnEvents(self)
 
     def calls(self, *, kind: CallKind | None = None, tool: str | None = None,
               matches: str | None = None) -> Calls:
@@ -379,8 +401,14 @@ class Run:
                 on_stderr(b"")
         return False
 
-    def _next(self) -> AnyEvent | None:
+    def _next(self, *, of_turn: bool = False) -> AnyEvent | None:
+        """The next event of the batch; of a turn, none follows its end."""
         for item in self._batch:
+            if item is None:
+                self._ended_turns += 1
+                if of_turn:
+                    return None
+                continue
             if isinstance(item, Event):
                 self._events.append(item)
                 return item
@@ -405,7 +433,8 @@ class Run:
         self._agent.close()
 
     def wait(self) -> RunEnd:
-        """Reads all events."""
+        """Closes standard input, and reads all events."""
+        self.close_stdin()
         for _ in self:
             pass
         return self.end
@@ -448,19 +477,56 @@ class Run:
 
     async def __anext__(self) -> AnyEvent:
         while (event := self._next()) is None:
-            if self._reading is None:
-                self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
-                # If nobody waits any more, its error is none of the event loop.
-                self._reading.add_done_callback(lambda it: it.cancelled() or it.exception())
-            reading = self._reading
-            # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
-            await asyncio.wait([reading])
-            if self._reading is not reading:
-                continue
-            self._reading = None
-            if not self._take(reading.result()):
+            if not await self._take_later():
                 raise StopAsyncIteration
         return event
+
+    async def _take_later(self) -> bool:
+        """Whether there is more, or another wait took it."""
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
+            # If nobody waits any more, its error is none of the event loop.
+            self._reading.add_done_callback(lambda it: it.cancelled() or it.exception())
+        reading = self._reading
+        # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
+        await asyncio.wait([reading])
+        if self._reading is not reading:
+            return True
+        self._reading = None
+        return self._take(reading.result())
+
+
+class TurnEvents:
+    """The events of one turn of a run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._before = run._ended_turns
+
+    def _is_over(self) -> bool:
+        return self._run._ended_turns > self._before
+
+    def __iter__(self) -> Iterator[AnyEvent]:
+        return self
+
+    def __next__(self) -> AnyEvent:
+        while not self._is_over():
+            if (event := self._run._next(of_turn=True)) is not None:
+                return event
+            if not self._is_over() and not self._run._take(self._run._agent.next_batch()):
+                break
+        raise StopIteration
+
+    def __aiter__(self) -> AsyncIterator[AnyEvent]:
+        return self
+
+    async def __anext__(self) -> AnyEvent:
+        while not self._is_over():
+            if (event := self._run._next(of_turn=True)) is not None:
+                return event
+            if not self._is_over() and not await self._run._take_later():
+                break
+        raise StopAsyncIteration
 
 
 def _call(it: dict[str, Any]) -> Call:
@@ -479,6 +545,7 @@ class RunOptions(TypedDict, total=False):
     env: Mapping[str, str | None] | None
     stdin: str | bytes | None
     inherit_stdin: bool
+    open_stdin: bool
     timeout: float | None
     idle_timeout: float | None
     exit_grace: float | None
@@ -498,6 +565,7 @@ def run(
     env: Mapping[str, str | None] | None = None,
     stdin: str | bytes | None = None,
     inherit_stdin: bool = False,
+    open_stdin: bool = False,
     timeout: float | None = None,
     idle_timeout: float | None = None,
     exit_grace: float | None = None,
@@ -513,8 +581,8 @@ def run(
     is entered or the first event is read.
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text
-    or bytes; without it the command reads nothing, or with `inherit_stdin` what Python would read. Times are
-    in seconds. `config` is an `ndjson-check.toml`; the other options win over it. A limit in it
+    or bytes; without it the command reads nothing, or with `inherit_stdin` what Python would read.
+    With `open_stdin` you can `write` more, until `close_stdin`. Times are in seconds. `config` is an `ndjson-check.toml`; the other options win over it. A limit in it
     that is exceeded ends the command. While events are read, `on_stdout` gets the bytes of the
     stream, such as to keep the recording, and `on_stderr` gets standard error.
     """
@@ -524,7 +592,7 @@ def run(
     folder = None if cwd is None else _options.path("cwd", cwd)
     variables = _options.variables(env)
     given = _options.data("stdin", stdin)
-    if stdin is not None and inherit_stdin:
+    if inherit_stdin and (stdin is not None or open_stdin):
         raise ValueError("stdin: there is none of its own with inherit_stdin")
     _options.seconds("timeout", timeout)
     _options.seconds("idle_timeout", idle_timeout)
@@ -539,8 +607,8 @@ def run(
         checker = _checker(profile, strict, rules, config, max_line_bytes,
                            command=name, directory=directory)
         return _native.NativeRun(
-            checker, words, folder, variables, given, inherit_stdin, timeout, idle_timeout,
-            exit_grace, on_stdout is not None, on_stderr is not None,
+            checker, words, folder, variables, given, inherit_stdin, open_stdin, timeout,
+            idle_timeout, exit_grace, on_stdout is not None, on_stderr is not None,
         )
 
     name = os.path.basename(_shown(words[0])) if words else "run"
