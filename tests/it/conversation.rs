@@ -75,6 +75,7 @@ fn the_idle_timeout_begins_with_a_message() {
     assert_eq!(texts(&mut run), "one two three");
     std::thread::sleep(LONG);
     input.write_all(b"And on\n").unwrap();
+    drop(input);
     let summary = run.finish().unwrap();
     assert_eq!(summary.outcome, Outcome::TimedOut);
 }

@@ -298,6 +298,7 @@ test("an agent that does not answer a message is idle", async () => {
   await all(agent.turn());
   await pause(1000);
   agent.write("two\n");
+  agent.closeStdin();
   assert.equal((await agent.end).outcome, "timed-out");
 });
 

@@ -360,8 +360,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   closeStdin(): void {
     this.#stdin?.end();
     this.#stdin = undefined;
-    this.#hasMessage = false;
-    if (!this.#isOver && (this.#reader.state & 1) !== 0) this.#ends();
+    if (!this.#isOver && !this.#hasMessage && (this.#reader.state & 1) !== 0) this.#ends();
   }
 
   /** The events up to the terminal event of the current turn, or to the end of the run. Leaving the loop ends nothing. */

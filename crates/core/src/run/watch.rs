@@ -195,10 +195,10 @@ impl Watch {
         self.waker.wake();
     }
 
-    /// From now on, a command whose turn is complete has only to exit.
+    /// From now on, a command that has answered the latest message has only to exit.
     pub(super) fn input_closed(&self) {
         let mut state = self.state();
-        (state.input_is_open, state.has_message) = (false, false);
+        state.input_is_open = false;
         state.terminal_event = state.terminal_event.map(|_| Instant::now());
         drop(state);
         self.waker.wake();
