@@ -45,6 +45,8 @@ const TEXTS: &[(&str, EndReason)] = &[
     ),
     ("The model `gpt-9` does not exist or you do not have access to it.", EndReason::ModelNotFound),
     ("The server had an error while processing your request.", EndReason::Overloaded),
+    ("API error (500): Internal server error", EndReason::Overloaded),
+    ("API error (401): no", EndReason::Auth),
     (
         "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
         EndReason::ContentFilter,
