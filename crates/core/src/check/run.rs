@@ -349,7 +349,7 @@ impl<'c> Run<'c> {
         if self.events > 0 && end.succeeded() {
             let none_succeeded = [self.calls.all_refused(), self.calls.all_failed()];
             found.extend(none_succeeded.into_iter().flatten().map(|it| it.at(line, offset)));
-            self.background.report_open(line, offset, found);
+            self.background.report_open(self.session.session_id(), (line, offset), found);
         }
         end.producer_defects(exit, self.facts.error_text.is_some(), found);
         if self.events > 0 {

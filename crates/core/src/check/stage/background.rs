@@ -84,20 +84,29 @@ impl BackgroundWork {
         self.open.retain(|_, open| !stopped.contains(open));
     }
 
-    /// Reports what has not ended where the run has succeeded.
-    pub(crate) fn report_open(&self, line: u64, offset: u64, found: &mut Vec<Diagnostic>) {
+    /// Reports what has not ended where the run has succeeded. Work with the id of the session has
+    /// no name.
+    pub(crate) fn report_open(
+        &self,
+        session: Option<&str>,
+        (line, offset): (u64, u64),
+        found: &mut Vec<Diagnostic>,
+    ) {
         for ((start, _), id) in &self.open {
-            let name = shown(id.as_str());
+            let id_of_work = Some(id.as_str()).filter(|id| session != Some(id));
+            let name = id_of_work.map(|id| format!(" {}", shown(id))).unwrap_or_default();
             let message = if self.stopped.contains(id) {
-                format!("the run succeeded, but its background work {name} was stopped")
+                format!("the run succeeded, but its background work{name} was stopped")
             } else {
                 format!(
-                    "the run succeeded, but the stream does not show that the background work \
-                     {name} ended"
+                    "the run succeeded, but the stream does not show that its background \
+                     work{name} ended"
                 )
             };
-            let diagnostic =
-                Diagnostic::new(Rule::BackgroundWorkLost, message).of_call(id.as_str());
+            let mut diagnostic = Diagnostic::new(Rule::BackgroundWorkLost, message);
+            if let Some(id) = id_of_work {
+                diagnostic = diagnostic.of_call(id);
+            }
             found.push(diagnostic.related(*start).at(line, offset));
         }
         if self.has_lost_unknown {
