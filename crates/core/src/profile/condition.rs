@@ -27,13 +27,16 @@ impl Default for Conditions {
 impl Conditions {
     pub(crate) fn hold<'e>(&self, scope: impl Into<Scope<'e>>) -> bool {
         let scope = scope.into();
-        self.0.iter().any(|group| group.0.iter().all(|(path, test)| test.holds(path.find(scope))))
+        let holds = |(path, test): &(Path, Test)| test.holds(path.find(scope), scope);
+        self.0.iter().any(|group| group.0.iter().all(holds))
     }
 
     /// The same, with a finder that is used for other values too.
     pub(crate) fn hold_by<'p>(&'p self, finder: &mut Finder<'p, '_>) -> bool {
-        let mut holds =
-            |group: &'p AllOf| group.0.iter().all(|(path, test)| test.holds(finder.find(path)));
+        let scope = finder.scope();
+        let mut holds = |group: &'p AllOf| {
+            group.0.iter().all(|(path, test)| test.holds(finder.find(path), scope))
+        };
         self.0.iter().any(&mut holds)
     }
 
@@ -51,7 +54,8 @@ impl AllOf {
     fn specialize(&self, known: &impl Fn(&Path) -> KnownValue) -> Option<Self> {
         let mut left = Vec::new();
         for (path, test) in &self.0 {
-            let value = match known(path) {
+            let known = if test.is_comparison() { KnownValue::Unknown } else { known(path) };
+            let value = match known {
                 KnownValue::Unknown => {
                     left.push((path.clone(), test.clone()));
                     continue;
@@ -59,7 +63,8 @@ impl AllOf {
                 KnownValue::Absent => None,
                 KnownValue::Text(text) => Some(Value::String(text)),
             };
-            if !test.holds(value.as_ref().map(JsonRef::tree)) {
+            let value = value.as_ref().map(JsonRef::tree);
+            if !test.holds(value, value.unwrap_or(JsonRef::tree(&Value::Null))) {
                 return None;
             }
         }
@@ -82,6 +87,8 @@ enum Test {
     All(Box<ValueTest>),
     /// `"a"`: equal to it.
     Equals(Value),
+    /// `{"same": "/a"}`: the same text as there.
+    Same(Path),
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -101,9 +108,18 @@ impl Test {
         matches!(self, Self::All(test) if test.matches.is_some())
     }
 
-    fn holds(&self, found: Option<JsonRef<'_>>) -> bool {
+    /// Whether it looks at two values of the event.
+    fn is_comparison(&self) -> bool {
+        matches!(self, Self::Same(_))
+    }
+
+    fn holds<'e>(&self, found: Option<JsonRef<'e>>, scope: impl Into<Scope<'e>>) -> bool {
         let equals = |scalar: &Value| found.is_some_and(|node| node.equals(scalar));
         match self {
+            Self::Same(path) => {
+                let text = found.and_then(JsonRef::as_str);
+                text.is_some() && text == path.find(scope).and_then(JsonRef::as_str)
+            }
             Self::Equals(scalar) => equals(scalar),
             Self::In(scalars) => scalars.iter().any(equals),
             Self::All(test) => test.holds(found),
@@ -129,5 +145,36 @@ impl ValueTest {
                 .is_none_or(|text| found.is_some_and(|it| it.starts_with(text)))
             && self.matches.as_ref().is_none_or(matches)
             && self.empty.is_none_or(|empty| empty == found.is_none_or(JsonRef::is_empty))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Goal: `same` compares two texts of an event. Method: the same text, another one, none, and a
+    /// number; also when the first value is known beforehand.
+    #[test]
+    fn the_same_text_in_two_places() {
+        let conditions: Conditions =
+            serde_json::from_value(json!({ "/turn/root": { "same": "/turn/id" } })).unwrap();
+        let left = conditions.specialize(|_| KnownValue::Text("t1".to_owned())).unwrap();
+        for (turn, expected) in [
+            (json!({ "id": "t1", "root": "t1" }), true),
+            (json!({ "id": "t1", "root": "t2" }), false),
+            (json!({ "id": "t1" }), false),
+            (json!({}), false),
+            (json!({ "id": 1, "root": 1 }), false),
+        ] {
+            let event = json!({ "turn": turn });
+            let event = JsonRef::tree(&event);
+            assert_eq!(conditions.hold(event), expected, "{turn}");
+            assert_eq!(left.hold(event), expected, "{turn}");
+            assert_eq!(conditions.hold_by(&mut Finder::new(event)), expected, "{turn}");
+        }
+        let also = json!({ "/a": { "same": "/b", "exists": true } });
+        assert!(serde_json::from_value::<Conditions>(also).is_err());
     }
 }

@@ -42,6 +42,10 @@ impl<'de> Deserialize<'de> for Test {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(match Value::deserialize(from)? {
             Value::Array(values) => Self::In(values),
+            Value::Object(mut tests) if tests.contains_key("same") && tests.len() == 1 => {
+                let path = tests.remove("same").unwrap_or_default();
+                Self::Same(serde_json::from_value(path).map_err(Error::custom)?)
+            }
             tests @ Value::Object(_) => {
                 Self::All(serde_json::from_value(tests).map_err(Error::custom)?)
             }
