@@ -9,7 +9,7 @@ use crate::facts::{Call, time_ms};
 use crate::json::JsonRef;
 use crate::limits::DURATION_MS_MAX;
 use crate::profile::path::{Path, Scope};
-use crate::profile::{CallDuration, CallOutcome, CallRules};
+use crate::profile::{CallDuration, CallKind, CallOutcome, CallRules};
 
 /// What an event adds to the assistant's text. Text that the agent sends twice comes once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +75,18 @@ impl<'a> CallUpdate<'a> {
     pub(crate) fn completion(&self) -> Option<(&'a CallRules, Scope<'a>)> {
         let is_completed = matches!(self.change, CallChange::Completed(_));
         Some((self.rules, self.call.filter(|_| is_completed)?.scope))
+    }
+
+    /// Where a call of the main agent began that ends here, if it read, changed or ran something.
+    pub(crate) fn work_ended(&self, line: u64) -> Option<u64> {
+        let is_work = !matches!(
+            self.action.kind,
+            CallKind::Task | CallKind::Todo | CallKind::Question | CallKind::Other
+        );
+        let has_ended =
+            matches!(self.change, CallChange::Completed(outcome) if !outcome.is_refusal());
+        let start = self.start.map_or(line, |start| start.line);
+        (is_work && has_ended && self.parent.is_none()).then_some(start)
     }
 
     pub(crate) fn duration_ms(&self) -> Option<f64> {

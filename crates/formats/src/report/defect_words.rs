@@ -14,6 +14,7 @@ use super::headline::{
 use super::plain_words::in_plain_words;
 
 const SILENT: &str = "succeeded as far as the stream shows";
+const SILENT_END: &str = "succeeded, but no text follows its last call";
 const NOT_AS_EXPECTED: &str = "not as expected";
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
@@ -47,6 +48,9 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
             }
         }
         Rule::BackgroundWorkLost => ("background work was lost", message()),
+        Rule::EmptyAnswer if is_silent_after_call(worst) => {
+            ("no text follows the last call", String::new())
+        }
         Rule::EmptyAnswer => ("the answer is empty", String::new()),
         Rule::ToolServerUnavailable => ("ran without all of its tools", message()),
         Rule::RepeatedCall => ("repeats itself", message()),
@@ -74,7 +78,11 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
         (_, is_found) => is_found,
     };
     let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
-    let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule));
+    let said = |(rule, words)| match found.of(rule) {
+        Some(found) if is_silent_after_call(found) => (rule, SILENT_END),
+        _ => (rule, words),
+    };
+    let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule)).map(said);
     let mut rest = String::new();
     let reason = match but.next() {
         None if is_silent => return (SILENT, rest),
@@ -96,6 +104,11 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
         rest += ", as far as the stream shows";
     }
     (reason, rest)
+}
+
+/// Whether there is text, but only before the last call.
+fn is_silent_after_call(empty: &Diagnostic) -> bool {
+    empty.rule == Rule::EmptyAnswer && empty.message.ends_with("no text follows its last call")
 }
 
 /// What else is an error, if the headline is about this one.

@@ -53,6 +53,10 @@ pub(crate) struct TextCheck<'p> {
     is_final_text_empty: Option<bool>,
     /// Whether a call has ended since the last text, so that this text is not the answer to it.
     has_call_ended: bool,
+    /// Where the last text is.
+    line: u64,
+    /// Whether a call that did something began and ended after the last text.
+    has_only_worked: bool,
     /// What it repeats, if not what the profile says of all final texts.
     final_is: Option<FinalText>,
     /// The size of the text of earlier turns, and whether it was too long to keep.
@@ -80,6 +84,8 @@ impl<'p> TextCheck<'p> {
             final_start: None,
             is_final_text_empty: None,
             has_call_ended: false,
+            line: 0,
+            has_only_worked: false,
             final_is: None,
             earlier: (0, false),
         }
@@ -116,6 +122,10 @@ impl<'p> TextCheck<'p> {
         self.has_call_ended |= !facts.completed().is_empty();
         for TextFact { kind, group, text } in facts.texts() {
             self.has_call_ended &= text.is_empty();
+            if !text.trim().is_empty() {
+                self.has_only_worked = false;
+                self.line = facts.line;
+            }
             if let Some(group) = group {
                 let whole = (*kind == TextKind::Whole && !text.is_empty()).then_some(&**text);
                 self.switch_group(group, whole, updates);
@@ -281,24 +291,31 @@ impl<'p> TextCheck<'p> {
         self.deltas = 0;
     }
 
+    /// Takes where the latest call began that has just ended, and did something.
+    pub(crate) fn note_work(&mut self, began: Option<u64>) {
+        self.has_only_worked |= began.is_some_and(|line| line >= self.line);
+    }
+
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says
     /// that the event that ends it lacks something.
     pub(crate) fn end_diagnostics(
         &self,
         is_incomplete: bool,
     ) -> impl Iterator<Item = Diagnostic> + use<> {
-        let is_nothing = self.answer.length() == 0;
+        let is_nothing = self.answer.is_blank();
         let is_empty = match self.is_final_text_empty {
             Some(is_empty) => is_empty,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,
-            None => is_nothing && !self.profile.text.rules.is_empty(),
+            None => (is_nothing || self.has_only_worked) && !self.profile.text.rules.is_empty(),
         };
         let empty = is_empty.then(|| {
-            let message = if is_nothing || self.has_call_ended {
-                "the run succeeded, but its answer is empty"
-            } else {
-                "the run succeeded, but its final text is empty, and the text before it is not"
+            let message = match self.is_final_text_empty {
+                None if !is_nothing => "the run succeeded, but no text follows its last call",
+                Some(_) if !is_nothing && !self.has_call_ended => {
+                    "the run succeeded, but its final text is empty, and the text before it is not"
+                }
+                _ => "the run succeeded, but its answer is empty",
             };
             Diagnostic::new(Rule::EmptyAnswer, message)
         });

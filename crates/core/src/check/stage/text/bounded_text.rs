@@ -63,6 +63,11 @@ impl BoundedText {
         self.length
     }
 
+    /// Whether it is nothing but white space.
+    pub(super) fn is_blank(&self) -> bool {
+        !self.overflowed() && self.kept.trim_ascii().is_empty()
+    }
+
     pub(super) fn overflowed(&self) -> bool {
         self.length > self.kept.len() as u64
     }

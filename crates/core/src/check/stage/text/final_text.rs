@@ -14,7 +14,7 @@ impl TextCheck<'_> {
         is_single: bool,
         updates: &mut TextUpdates<'f>,
     ) -> Option<Diagnostic> {
-        self.is_final_text_empty = Some(text.is_empty());
+        self.is_final_text_empty = Some(text.text().trim().is_empty());
         if is_single {
             self.show(text, updates);
             return None;
