@@ -194,6 +194,43 @@ const LINES: &[(&str, &str, EndReason)] = &[
         "ProviderModelNotFoundError: Model not found: kimi/latest",
         EndReason::ModelNotFound,
     ),
+    ("pi", "Stream ended without finish_reason", EndReason::Network),
+    ("gemini", "[API Error: Model stream ended without a finish reason.]", EndReason::Network),
+    ("gemini", "[API Error: Incomplete JSON segment at the end]", EndReason::Network),
+    ("cline", "Response stream ended without a finish reason.", EndReason::Network),
+    (
+        "codex",
+        "unexpected status 413 Payload Too Large: too large, url: http://host/v1/responses",
+        EndReason::ContextOverflow,
+    ),
+    (
+        "claude",
+        "API Error: API returned an empty or malformed response (HTTP 200) — check for a proxy",
+        EndReason::Network,
+    ),
+    ("claude", "Request too large (max 32MB). Start a new session.", EndReason::ContextOverflow),
+    (
+        "copilot",
+        "No prompt provided. Run in an interactive terminal or provide a prompt with -p",
+        EndReason::Config,
+    ),
+    (
+        "copilot",
+        "Failed to get response from the AI model; retried 5 times Last error: Failed to \
+         finalize chat-completions stream: missing finish_reason for choice 0",
+        EndReason::Network,
+    ),
+    (
+        "copilot",
+        "The provider rejected the prompt as too long, but automatic recovery failed.",
+        EndReason::ContextOverflow,
+    ),
+    ("grok", "Error: --single: prompt is empty", EndReason::Config),
+    (
+        "grok",
+        "Internal error: API error (status 403 Forbidden): permission_error: no",
+        EndReason::Auth,
+    ),
     ("opencode", "Error: Session not found", EndReason::Config),
     ("opencode", "  message: \"Session not found: ses_doesnotexist\",", EndReason::Config),
     (
