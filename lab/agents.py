@@ -100,9 +100,18 @@ def hooks(run, *events):
         return {}
     seen = {"type": "command", "command": f"cat > /dev/null; echo seen | tee {run.home}/hooked"}
     block = {**seen, "command": f"{seen['command']}; echo not allowed >&2; exit 2"}
-    first = block if run.needs("block") else seen
+    fail = {**seen, "command": f"{seen['command']}; echo broken >&2; exit 1"}
+    said = '{"continue": false, "stopReason": "no more today"}'
+    halt = {**seen, "command": f"cat > /dev/null; touch {run.home}/hooked; echo '{said}'"}
+    given = {
+        "block": {0: block},
+        "fails": dict.fromkeys(range(9), fail),
+        "block-prompt": {2: block},
+        "halt": {0: halt},
+    }
+    own = next((given[word] for word in given if run.needs(word)), {})
     return {
-        event: [{"matcher": "*", "hooks": [seen if number else first]}] for number, event in enumerate(events)
+        event: [{"matcher": "*", "hooks": [own.get(number, seen)]}] for number, event in enumerate(events)
     }
 
 
@@ -130,7 +139,7 @@ def by_input(args):
     return [*without(args, PROMPT), "--input-format", "stream-json"]
 
 
-@agent("claude", can="deny mcp resume partial forward hooks block input steer schema fallback", jq=RESULT)
+@agent("claude", can="plan max-turns deny mcp resume partial forward hooks block fails block-prompt halt input steer schema fallback", jq=RESULT)
 def claude(run):
     args = [
         npm_bin(run, "claude"),
@@ -144,6 +153,10 @@ def claude(run):
     ]
     if not run.needs("deny"):
         args += ["--allowedTools", "Bash,Task,Agent,mcp__lab__echo"]
+    if run.needs("plan"):
+        args += ["--permission-mode", "plan"]
+    if run.needs("max-turns"):
+        args += ["--max-turns", "2"]
     if run.needs("mcp"):
         args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
     if run.needs("partial"):
@@ -179,7 +192,7 @@ def claude(run):
     return launch
 
 
-@agent("codex", can="mcp resume schema patch hooks block app-server", jq='select(.type == "turn.completed")')
+@agent("codex", can="plan mcp resume schema patch hooks block fails block-prompt halt app-server", jq='select(.type == "turn.completed")')
 def codex(run):
     config = f"""
 model = "{NAME}"
@@ -203,6 +216,8 @@ exporter = "none"
     verb = ["exec", "resume", "--last"] if run.needs("resume") else ["exec"]
     args = [npm_bin(run, "codex"), *verb, "--json", "--skip-git-repo-check", PROMPT]
     files = {".codex/config.toml": config}
+    if run.needs("plan"):
+        files[".codex/config.toml"] = config.replace("danger-full-access", "read-only")
     if run.needs("schema"):
         args[-1:-1] = ["--output-schema", f"{run.home}/schema.json"]
         files["schema.json"] = json.dumps(SCHEMA)
@@ -244,7 +259,7 @@ def copilot(run):
     return Launch(args, env)
 
 
-@agent("vibe", can="deny mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
+@agent("vibe", can="plan max-turns deny mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def vibe(run):
     servers = (
         f'[[mcp_servers]]\nname = "lab"\ntransport = "stdio"\ncommand = "{run.mcp[0]}"\nargs = {json.dumps(run.mcp[1:])}\n'
@@ -272,6 +287,10 @@ output_price = 0.0
     args = [venv_bin(run, "vibe"), "--prompt", PROMPT, "--output", "streaming", "--trust"]
     if not run.needs("deny"):
         args += ["--auto-approve"]
+    if run.needs("plan"):
+        args = [*without(args, "--auto-approve"), "--agent", "plan"]
+    if run.needs("max-turns"):
+        args += ["--max-turns", "2"]
     if run.needs("resume"):
         args += ["--continue"]
     if run.needs("acp"):
@@ -297,7 +316,7 @@ def openhands(run):
     return Launch(args, env, files)
 
 
-@agent("kimi", can="mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
+@agent("kimi", can="max-turns mcp resume acp", jq='select(.role == "assistant") | .content | length > 0')
 def kimi(run):
     config = f"""
 default_model = "scripted"
@@ -314,6 +333,8 @@ max_context_size = 100000
     args = [venv_bin(run, "kimi"), "--print", "--output-format=stream-json", "-p", PROMPT]
     if run.needs("mcp"):
         args += ["--mcp-config", json.dumps({"mcpServers": mcp_servers(run)})]
+    if run.needs("max-turns"):
+        args += ["--max-steps-per-turn", "2"]
     if run.needs("resume"):
         args += ["--continue"]
     if run.needs("acp"):
@@ -387,11 +408,15 @@ def pi(run):
     return Launch(args, {"PI_OFFLINE": "1", "PI_TELEMETRY": "0", "PI_SKIP_VERSION_CHECK": "1"}, files)
 
 
-@agent("qwen", can="deny mcp resume partial acp hooks block input steer schema", jq=RESULT)
+@agent("qwen", can="plan max-turns deny mcp resume partial acp hooks block fails block-prompt halt input steer schema", jq=RESULT)
 def qwen(run):
     args = [npm_bin(run, "qwen"), "-p", PROMPT, "--output-format", "stream-json"]
     if not run.needs("deny"):
         args += ["--yolo"]
+    if run.needs("plan"):
+        args = [*without(args, "--yolo"), "--approval-mode", "plan"]
+    if run.needs("max-turns"):
+        args += ["--max-session-turns", "2"]
     if run.needs("partial"):
         args += ["--include-partial-messages"]
     if run.needs("resume"):
@@ -423,17 +448,20 @@ def qwen(run):
     return launch
 
 
-@agent("gemini", can="deny mcp resume acp hooks block", jq='select(.type == "result") | .status == "success"')
+@agent("gemini", can="plan max-turns deny mcp resume acp hooks block fails block-prompt halt", jq='select(.type == "result") | .status == "success"')
 def gemini(run):
     args = [npm_bin(run, "gemini"), "-p", PROMPT, "--output-format", "stream-json", "-m", "gemini-2.5-flash"]
     if not run.needs("deny"):
         args += ["--yolo"]
+    if run.needs("plan"):
+        args = [*without(args, "--yolo"), "--approval-mode", "plan"]
     if run.needs("resume"):
         args += ["--resume", "latest"]
     if run.needs("acp"):
         args = [args[0], "--acp", "-m", "gemini-2.5-flash"]
     settings = {
         "hooks": hooks(run, "BeforeTool", "AfterTool", "BeforeAgent", "SessionStart", "AfterAgent"),
+        "model": {"maxSessionTurns": 2} if run.needs("max-turns") else {},
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
         "privacy": {"usageStatisticsEnabled": False},
         "general": {"disableAutoUpdate": True, "enableAutoUpdate": False},
@@ -476,9 +504,11 @@ def opencode_config(run, schema):
     return json.dumps(config)
 
 
-@agent("opencode", can="deny mcp resume acp", jq=STEP)
+@agent("opencode", can="plan deny mcp resume acp", jq=STEP)
 def opencode(run):
     args = [npm_bin(run, "opencode"), "run", "--format", "json"]
+    if run.needs("plan"):
+        args += ["--agent", "plan"]
     if run.needs("acp"):
         args = [npm_bin(run, "opencode"), "acp"]
     if run.needs("resume"):
@@ -581,7 +611,7 @@ def letta(run):
     return Launch(args, env, {".letta/settings.json": "{}"}, before=login)
 
 
-@agent("codebuddy", can="deny mcp resume partial acp hooks block input steer", jq=RESULT)
+@agent("codebuddy", can="deny mcp resume partial acp hooks block fails block-prompt halt input steer", jq=RESULT)
 def codebuddy(run):
     model = {
         "id": NAME,
@@ -691,7 +721,7 @@ providers:
 
 @agent(
     "grok",
-    can="messages partial acp",
+    can="plan max-turns messages partial acp",
     jq='select(.type == "end" or .type == "result") | .is_error != true',
     profile="grok grok-messages",
 )
@@ -711,6 +741,10 @@ auto_update = false
 """
     form = "streaming-messages-json" if run.needs("messages") or run.needs("partial") else "streaming-json"
     args = [npm_bin(run, "grok"), "-p", PROMPT, "--output-format", form, "--always-approve", "-m", "scripted"]
+    if run.needs("max-turns"):
+        args += ["--max-turns", "2"]
+    if run.needs("plan"):
+        args = [*without(args, "--always-approve"), "--permission-mode", "plan"]
     if run.needs("partial"):
         args += ["--include-partial-messages"]
     if run.needs("acp"):
@@ -724,7 +758,7 @@ auto_update = false
     return Launch(args, env, {".grok/config.toml": config})
 
 
-@agent("droid", can="acp hooks block", jq='select(.type == "completion")')
+@agent("droid", can="plan acp hooks block fails block-prompt halt", jq='select(.type == "completion")')
 def droid(run):
     model = {
         "model": NAME,
@@ -742,6 +776,8 @@ def droid(run):
         "stream-json",
     ]
     args += ["--skip-permissions-unsafe", "-m", f"custom:{NAME}", PROMPT]
+    if run.needs("plan"):
+        args = without(args, "--skip-permissions-unsafe")
     if run.needs("acp"):
         args = [args[0], "exec", "--output-format", "acp", "-m", f"custom:{NAME}"]
     settings = {"customModels": [model], "hooks": hooks(run, *CLAUDE_HOOKS)}

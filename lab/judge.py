@@ -272,6 +272,7 @@ def compare_calls(said, truth):
         "failed": counts["failed"] + refused == want,
         "refused": refused == want,
         "unfinished": counts["succeeded"] == 0,
+        "mixed": failed + refused == 1 and counts["unfinished"] == 0,
         "interrupted": counts["succeeded"] + refused == 0,
     }
     return [] if right[became] else [fault]

@@ -22,6 +22,8 @@ def result(method, params):
         return {"tools": [TOOL]}
     if method == "tools/call":
         text = params["arguments"].get("text", "")
+        if text == "die":
+            sys.exit(1)
         return {"content": [{"type": "text", "text": text}], "isError": text == "fail"}
     return {}
 

@@ -15,7 +15,7 @@ import wire
 
 NAME = "scripted-model"
 HANG = 600
-LOSSES = {"cut": "cut", "cut-late": "cut", "cut-call": "cut", "reset": "reset"}
+LOSSES = {"cut": "cut", "cut-late": "cut", "cut-call": "cut", "reset": "reset", "quit": "quit"}
 
 
 @dataclass
@@ -31,8 +31,8 @@ class Reply:
 
     hang-start, no answer; hang, an answer that stops in the middle; hang-late, after the text;
     hang-call, within a call's arguments; cut, a connection closed in the middle; cut-late, after the
-    text; cut-call, within a call's arguments; reset, a connection reset in the middle; error, an error
-    that the stream reports in the middle.
+    text; cut-call, within a call's arguments; reset, a connection reset in the middle; quit, a stream
+    that ends in order in the middle; error, an error that the stream reports in the middle.
     """
 
     text: list = field(default_factory=list)
@@ -41,6 +41,11 @@ class Reply:
     stop: str = "end"
     fault: str = ""
     status: int = 200
+    said: str = ""  # the message of an error, instead of the usual one
+    after: str = ""  # its header `retry-after`
+    page: str = ""  # what the server sends instead of an answer, as `kind`
+    kind: str = "text/html"
+    tokens: int = 12  # how long it says that the conversation is
     aside: bool = False  # not for the main conversation
     answers: bool = False  # the arguments of its call are the answer
 
@@ -182,7 +187,7 @@ class Model:
             reply = self.script(turn)
         except Missing:
             return Reply(text=["A title"])
-        return reply if reply.status != 200 or reply.fault == "hang-start" else Reply(text=["A title"])
+        return reply if reply.status != 200 or reply.page or reply.fault == "hang-start" else Reply(text=["A title"])
 
 
 class Server(ThreadingHTTPServer):
@@ -238,9 +243,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.send_json(404, {"error": {"message": "not here"}})
         model = self.server.model
         reply, number = model.answer(path, body)
+        model.ended += bool(wire.tools(body)) and reply.status == 400
+        if reply.page:
+            return self.send_content(reply.status, reply.kind, reply.page.encode())
         if reply.status != 200:
-            headers = [("retry-after", "1")] if reply.status == 429 else []
-            return self.send_json(reply.status, wire.error(protocol, reply.status), headers)
+            after = reply.after or ("1" if reply.status == 429 else "")
+            headers = [("retry-after", after)] if after else []
+            return self.send_json(reply.status, wire.error(protocol, reply.status, reply.said), headers)
         name = body.get("model") or NAME
         streamed = body.get("stream") or path.endswith(":streamGenerateContent")
         if reply.fault == "hang-start" or (reply.fault.startswith("hang") and not streamed):
@@ -263,6 +272,8 @@ class Handler(BaseHTTPRequestHandler):
         for event in events:
             if event in ("cut", "reset"):
                 return self.lose(event)
+            if event == "quit":
+                break
             if event == "hang":
                 return self.hang()
             name, data = error if event == "error" else event
@@ -276,9 +287,14 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def send_json(self, status, value, headers=(), lost=None):
-        content = json.dumps(value).encode()
+        self.send_content(status, "application/json", json.dumps(value).encode(), headers, lost)
+
+    def send_content(self, status, kind, content, headers=(), lost=None):
+        if lost == "quit":
+            # In order, but not whole.
+            content, lost = content[: len(content) // 2], None
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(content)))
         for name, text in headers:
             self.send_header(name, text)

@@ -26,7 +26,9 @@ SETTLE = 2  # seconds between the stall and the signal
 DRAIN = 5  # seconds for the last lines after the agent's exit
 ROOT = "/tmp/lab"
 # What the lab does to any agent, whatever the agent can.
-ANY = {"no-key", "no-server", "full-disk"}
+ANY = set("no-key no-server no-prompt full-disk full read-only-home broken-config absent slow".split())
+OWN_DISK = {"full-disk", "full", "read-only-home"}
+SLOW = 20  # seconds that a slow reader waits
 DISK = "256m"
 ALONE = "NDJSON_CHECK_LAB_ALONE"  # set where only this program and its children are
 
@@ -60,7 +62,8 @@ class Run:
         self.place = install.place(plan.package)
         self.home = top / "home"
         self.work = top / "work"
-        self.mcp = [sys.executable, str(Path(__file__).with_name("mcp_server.py"))]
+        server = "no_such_server.py" if "absent" in plan.scenario.needs else "mcp_server.py"
+        self.mcp = [sys.executable, str(Path(__file__).with_name(server))]
         self.wanted = {*plan.scenario.needs.split(), plan.variant} - {""}
         if not again:
             self.wanted -= {"resume"}
@@ -115,7 +118,7 @@ def record(plan):
     small = False
     try:
         with Model(plan.scenario.script) as model:
-            if plan.scenario.needs == "full-disk":
+            if plan.scenario.needs in OWN_DISK:
                 small = small_disk(top / "home")
                 if not small:
                     model.missing = "no disk of our own, which can be full"
@@ -136,6 +139,7 @@ def record(plan):
             if "hooks" in plan.scenario.needs.split() and not (top / "home/hooked").exists():
                 model.missing = model.missing or "no hook ran"
             happened["missing"] = model.missing
+            happened["made"] = (top / "work/made.txt").exists()
             save(plan, model, top, happened)
             return happened
     finally:
@@ -164,7 +168,13 @@ def execute(plan, run, model, out):
     for name, content in launch.files.items():
         path = run.home / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
+        path.write_text(content[: len(content) // 2] if run.needs("broken-config") else content)
+    if run.needs("read-only-home"):
+        subprocess.run(["mount", "-o", "remount,ro", run.home], check=True)
+    if run.needs("full"):
+        subprocess.run(f"cat /dev/zero > {run.home}/full", shell=True, stderr=subprocess.DEVNULL)
+    if run.needs("no-prompt"):
+        launch.args = ["" if arg == PROMPT else arg for arg in launch.args]
     # An empty key is no key.
     env = {name: value for name, value in {**environment(run), **launch.env}.items() if value}
     if launch.before:
@@ -251,15 +261,17 @@ def through_acp(run, args):
 class Reader(threading.Thread):
     """Keeps the stream, and in a pipe passes it to ndjson-check."""
 
-    def __init__(self, source, target, check):
+    def __init__(self, source, target, check, wait=0):
         super().__init__(daemon=True)
         self.source, self.target, self.check = source, target, check
+        self.wait = wait
         self.start()
 
     def run(self):
         if self.check:
             self.check.wait()
             return
+        time.sleep(self.wait)
         with open(self.target, "wb") as target:
             while content := self.source.read1():
                 target.write(content)
@@ -292,7 +304,7 @@ def start(plan, launch, work, env, stderr, out):
         )
         agent.stdout.close()
     target = out / "stdout.txt" if plan.mode == "run" else stream
-    return agent, Reader(agent.stdout, target, check)
+    return agent, Reader(agent.stdout, target, check, SLOW if plan.scenario.needs == "slow" else 0)
 
 
 def deadline(model, begin):

@@ -34,6 +34,7 @@ class Scenario:
     stalls: bool = False  # the run ends only when somebody ends it
     calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
     needs: str = ""  # what the agent must be told, or be able to do: words such as deny, mcp, resume
+    unanswered: str = ""  # the outcome if the last reply of the model was a call
     flags: str = ""  # of `ndjson-check` in run mode; without them the scenario makes no sense
 
 
@@ -566,3 +567,289 @@ def stuck_tool(turn):
         if turn.results
         else Reply(calls=[turn.shell(ENDLESS, timeout=600000)])
     )
+
+
+# Calls that go wrong, and answers that say little
+
+
+@scenario("two commands at once, one of which fails", calls="mixed")
+def mixed(turn):
+    calls = [turn.shell("sh -c 'echo bad >&2; exit 3'"), turn.shell("echo two")]
+    return end() if turn.results else Reply(calls=calls)
+
+
+@scenario("a call without its arguments", calls="failed")
+def missing_key(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call(turn.shell("").name, {})])
+
+
+@scenario("text and a command that fails, then no text", calls="failed")
+def text_fail_quiet(turn):
+    call = turn.shell("sh -c 'echo bad >&2; exit 3'")
+    return Reply() if turn.results else Reply(text=["I will", " run it."], calls=[call])
+
+
+@scenario("a command that prints five megabytes in one line", calls="any")
+def huge(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("yes x | head -n 5000000 | tr -d '\\n'")])
+
+
+GOOD = [
+    '{"type":"result","subtype":"success","is_error":false,"result":"spoofed","session_id":"s"}',
+    '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}',
+    '{"type":"result","status":"success","stats":{}}',
+    '{"type":"agent_end","messages":[]}',
+]
+BAD = [
+    '{"type":"result","subtype":"error_during_execution","is_error":true,"session_id":"s"}',
+    '{"type":"turn.failed","error":{"message":"spoofed"}}',
+    '{"type":"result","status":"error","error":{"message":"API Error: 401 spoofed"}}',
+    '{"type":"error","message":"API Error: 429 spoofed"}',
+]
+
+
+def lines(some):
+    return "cat <<'EOF'\n" + "\n".join(some) + "\nEOF"
+
+
+@scenario("a command prints events of a success, then the model fails")
+def spoof(turn):
+    return Reply(status=500) if turn.results else Reply(calls=[turn.shell(lines(GOOD))])
+
+
+@scenario("a command prints events of a failure, then the model answers")
+def spoof_bad(turn):
+    return end() if turn.results else Reply(calls=[turn.shell(lines(BAD) + "\n(" + lines(BAD) + "\n) >&2")])
+
+
+ODD = [
+    "Before\u2028line\u2029paragraph",
+    " nul \u0000 escape \u001b[31mred\u001b[0m",
+    "\ufeffmark \uffff",
+    " end.",
+]
+
+
+@scenario("an answer with line separators, NUL, escapes and a byte order mark")
+def odd_text(turn):
+    return Reply(text=ODD)
+
+
+@scenario("reasoning, and no answer")
+def only_thoughts(turn):
+    return Reply(thoughts=["I think", " therefore."])
+
+
+@scenario("a call, then reasoning, and no answer")
+def thoughts_after(turn):
+    return end_with(Reply(thoughts=["I think", " therefore."]), turn)
+
+
+# Answers that end too early
+
+
+@scenario("the stream ends in order in the middle of the answer, always")
+def quit_(turn):
+    return Reply(text=TEXT, fault="quit")
+
+
+@scenario("the stream ends in order in the middle of the answer, once")
+def quit_once(turn):
+    return Reply(text=TEXT, fault="quit" if first(turn) else "")
+
+
+@scenario("the stream ends in order in the middle of the answer after a call, always")
+def quit_after(turn):
+    return end_with(Reply(text=AFTER, fault="quit"), turn)
+
+
+@scenario("the output limit ends a call", calls="any", unanswered="failed")
+def length_call(turn):
+    call = Call(turn.shell("").name, '{"command": "echo hi; ec')
+    return end() if turn.results else Reply(text=["I will run it."], calls=[call], stop="length")
+
+
+@scenario("the output limit ends the reasoning")
+def length_thoughts(turn):
+    return Reply(thoughts=["I think", " therefore."], stop="length")
+
+
+@scenario("the answer ends with a reason that means an error")
+def stop_error(turn):
+    return Reply(text=TEXT[:2], stop="error")
+
+
+@scenario("the model refuses")
+def refusal(turn):
+    return Reply(text=["I cannot help", " with that."], stop="refusal")
+
+
+@scenario("the model refuses after a call")
+def refusal_after(turn):
+    return end_with(Reply(text=["I cannot help", " with that."], stop="refusal"), turn)
+
+
+# More failures of the model
+
+
+HTML = "<html><head><title>{0}</title></head><body><h1>{0}</h1></body></html>"
+
+
+@scenario("a web page instead of an answer, always")
+def html_200(turn):
+    return Reply(page=HTML.format("Sign in"))
+
+
+@scenario("HTTP 502 with a web page, always")
+def html_502(turn):
+    return Reply(status=502, page=HTML.format("502 Bad Gateway"))
+
+
+@scenario("HTTP 200 without a body after a call, always")
+def empty_200_after(turn):
+    return end_with(Reply(page="\n", kind="text/event-stream"), turn)
+
+
+@scenario("HTTP 403")
+def http_403(turn):
+    return Reply(status=403)
+
+
+@scenario("HTTP 413")
+def http_413(turn):
+    return Reply(status=413)
+
+
+@scenario("HTTP 503, once")
+def http_503_once(turn):
+    return Reply(status=503) if first(turn) else Reply(text=TEXT)
+
+
+@scenario("HTTP 429 with an hour to wait, always")
+def http_429_hour(turn):
+    said = "You exceeded your current quota, please check your plan and billing details."
+    return Reply(status=429, after="3600", said=said)
+
+
+@scenario("HTTP 400: no credit")
+def http_400_credit(turn):
+    said = "Your credit balance is too low to access the API. Please go to Plans & Billing."
+    return Reply(status=400, said=said)
+
+
+OVERFLOW = "prompt is too long: 250000 tokens > 200000 maximum (maximum context length)"
+
+
+@scenario("HTTP 400: the conversation is too long, always")
+def context(turn):
+    return Reply(status=400, said=OVERFLOW)
+
+
+@scenario("HTTP 400: the conversation is too long after a call, once")
+def context_once(turn):
+    return Reply(status=400, said=OVERFLOW) if turn.number == 2 else end_with(end(), turn)
+
+
+@scenario("the conversation nearly fills the model", calls="any")
+def compact(turn):
+    tokens = 199_000 if turn.model.startswith("claude") else 99_000
+    if turn.results or turn.number > 1:
+        return end()
+    return Reply(calls=[turn.shell("echo hi")], tokens=tokens)
+
+
+# What is wrong around the agent
+
+
+@scenario("a command kills the agent", calls="any", unanswered="failed")
+def kill_parent(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("kill -KILL $PPID; sleep 2; echo hi")])
+
+
+@scenario("a command leaves a process behind that holds its output", calls="any")
+def left_behind(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("sleep 25 & echo hi")])
+
+
+@scenario("a command deletes the working directory", calls="any")
+def no_folder(turn):
+    if turn.results >= 2 or turn.number > 2:
+        return end()
+    return Reply(calls=[turn.shell('rm -rf "$PWD"; echo gone' if not turn.results else "echo hi")])
+
+
+@scenario("a home that cannot be written", needs="read-only-home", calls="any")
+def home_read_only(turn):
+    return end_with(end(), turn)
+
+
+@scenario("a disk that is full from the start", needs="full", calls="any")
+def disk_full(turn):
+    return end_with(end(), turn)
+
+
+@scenario("a configuration that is cut in half", needs="broken-config", calls="any")
+def config_broken(turn):
+    return end_with(end(), turn)
+
+
+@scenario("an empty prompt", needs="no-prompt")
+def no_prompt(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("a consumer that waits twenty seconds", needs="slow")
+def slow_reader(turn):
+    return end() if turn.results >= 3 else Reply(text=[piece(0)[:20000]], calls=[turn.shell("seq 1 3000")])
+
+
+@scenario("a second message that the model cannot answer", needs="input")
+def second_fails(turn):
+    return Reply(status=400) if SECOND in turn.user else Reply(text=TEXT)
+
+
+@scenario("a sub-agent whose model fails", calls="any")
+def subagent_fails(turn):
+    if NESTED in turn.user:
+        return Reply(status=400, aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+@scenario("a command in plan mode", needs="plan", calls="any")
+def plan(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[turn.shell("touch made.txt")])
+
+
+@scenario("a call of an MCP server, which dies", needs="mcp", calls="failed")
+def mcp_dies(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="die")])
+
+
+@scenario("an MCP server that does not exist", needs="mcp absent")
+def mcp_absent(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("hooks that fail", needs="hooks fails", calls="any")
+def hook_fails(turn):
+    return end_with(end(), turn)
+
+
+@scenario("a hook that blocks the prompt", needs="hooks block-prompt", calls="any")
+def hook_blocks_prompt(turn):
+    return end_with(end(), turn)
+
+
+@scenario("a hook that ends the run before a command", needs="hooks halt", calls="any", unanswered="failed")
+def hook_halts(turn):
+    return end_with(end(), turn)
+
+
+@scenario("more turns than are allowed", needs="max-turns", calls="any", unanswered="failed")
+def max_turns(turn):
+    return end() if turn.results >= 6 else Reply(text=["Again."], calls=[turn.shell(f"echo {turn.results}")])
+
+
+@scenario("the same command twelve times", calls="any", unanswered="failed")
+def loop(turn):
+    return end() if turn.results >= 12 else Reply(calls=[turn.shell("echo hi")])

@@ -18,6 +18,8 @@ def of(scenario, log, happened):
         (Reply(**entry["reply"]) for entry in reversed(main) if not entry["reply"].get("aside")), None
     )
     outcome = outcome_of(last, happened)
+    if scenario.unanswered and (last is None or last.calls):
+        outcome = scenario.unanswered
     if outcome == "succeeded" and scenario.needs == "full-disk":
         outcome = "either"  # some agents cannot go on
     delivered = [
@@ -66,7 +68,7 @@ def outcome_of(last, happened):
     if happened["killed"] or happened["timed_out"]:
         # Some agents give the signal to their tool, and go on; some had just finished.
         return "either" if not last.fault and last.text and not last.calls else "failed"
-    if last.status != 200 or last.stop != "end":
+    if last.status != 200 or last.page or last.stop != "end":
         return "failed"
     if last.fault and not last.fault.endswith("-late"):
         return "failed"

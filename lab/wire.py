@@ -87,14 +87,14 @@ def pieces(reply, event):
     """The reply's text, one event for each piece, with the fault in the middle."""
     middle = (len(reply.text) + 1) // 2
     for index, piece in enumerate(reply.text):
-        if index == middle and reply.fault in ("cut", "reset", "hang", "error"):
+        if index == middle and reply.fault in ("cut", "reset", "quit", "hang", "error"):
             yield reply.fault
         yield event(piece)
 
 
 # Chat completions (OpenAI)
 
-CHAT_STOP = {"length": "length", "filter": "content_filter"}
+CHAT_STOP = {"length": "length", "filter": "content_filter", "error": "error"}
 CHAT_USAGE = {
     "prompt_tokens": 12,
     "completion_tokens": 9,
@@ -117,7 +117,8 @@ def chat(reply, number, model):
     yield chunk({"role": "assistant", "content": ""})
     for thought in reply.thoughts:
         yield chunk({"reasoning_content": thought})
-    yield from pieces(reply, lambda piece: chunk({"content": piece}))
+    said = "refusal" if reply.stop == "refusal" else "content"
+    yield from pieces(reply, lambda piece: chunk({said: piece}))
     for index, call in enumerate(reply.calls):
         start = {"index": index, "id": call.id or f"call_{number}_{index}", "type": "function"}
         yield chunk({"tool_calls": [{**start, "function": {"name": call.name, "arguments": ""}}]})
@@ -128,7 +129,8 @@ def chat(reply, number, model):
     if reply.fault.endswith("-late"):
         yield reply.fault.removesuffix("-late")
     yield chunk({}, CHAT_STOP.get(reply.stop) or ("tool_calls" if reply.calls else "stop"))
-    yield chunk({}, usage=CHAT_USAGE)
+    total = reply.tokens + CHAT_USAGE["completion_tokens"]
+    yield chunk({}, usage={**CHAT_USAGE, "prompt_tokens": reply.tokens, "total_tokens": total})
     yield None, "[DONE]"
 
 
@@ -156,7 +158,7 @@ def chat_whole(reply, number, model):
 
 # Responses (OpenAI)
 
-RESPONSES_STOP = {"length": "max_output_tokens", "filter": "content_filter"}
+RESPONSES_STOP = {"length": "max_output_tokens", "filter": "content_filter", "error": "error"}
 RESPONSES_USAGE = {
     "input_tokens": 12,
     "input_tokens_details": {"cached_tokens": 0},
@@ -199,15 +201,18 @@ def responses(reply, number, model):
         at, text = len(output), "".join(reply.text)
         item = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
         where = {"item_id": item["id"], "output_index": at, "content_index": 0}
-        part = {"type": "output_text", "text": text, "annotations": []}
+        kind, key = ("refusal", "refusal") if reply.stop == "refusal" else ("output_text", "text")
+        part = {"type": kind, key: text}
+        if kind == "output_text":
+            part["annotations"] = []
         yield event(
             "response.output_item.added",
             output_index=at,
             item={**item, "status": "in_progress", "content": []},
         )
-        yield event("response.content_part.added", **where, part={**part, "text": ""})
-        yield from pieces(reply, lambda piece: event("response.output_text.delta", **where, delta=piece))
-        yield event("response.output_text.done", **where, text=text)
+        yield event("response.content_part.added", **where, part={**part, key: ""})
+        yield from pieces(reply, lambda piece: event(f"response.{kind}.delta", **where, delta=piece))
+        yield event(f"response.{kind}.done", **where, **{key: text})
         yield event("response.content_part.done", **where, part=part)
         yield done({**item, "status": "completed", "content": [part]})
     for index, call in enumerate(reply.calls):
@@ -232,7 +237,9 @@ def responses(reply, number, model):
         yield done({**item, "arguments": text, "status": "completed"})
     if reply.fault.endswith("-late"):
         yield reply.fault.removesuffix("-late")
-    end = {**base, "output": output, "usage": RESPONSES_USAGE}
+    total = reply.tokens + RESPONSES_USAGE["output_tokens"]
+    usage = {**RESPONSES_USAGE, "input_tokens": reply.tokens, "total_tokens": total}
+    end = {**base, "output": output, "usage": usage}
     if reply.stop in RESPONSES_STOP:
         why = {"reason": RESPONSES_STOP[reply.stop]}
         yield event(
@@ -254,7 +261,12 @@ def responses_whole(reply, number, model):
 
 # Messages (Anthropic)
 
-ANTHROPIC_STOP = {"length": "max_tokens", "filter": "refusal"}
+ANTHROPIC_STOP = {
+    "length": "max_tokens",
+    "filter": "refusal",
+    "refusal": "refusal",
+    "error": "model_context_window_exceeded",
+}
 ANTHROPIC_USAGE = {
     "input_tokens": 12,
     "output_tokens": 9,
@@ -278,7 +290,7 @@ def anthropic(reply, number, model):
             **anthropic_head(number, model),
             "content": [],
             "stop_reason": None,
-            "usage": {**ANTHROPIC_USAGE, "output_tokens": 1},
+            "usage": {**ANTHROPIC_USAGE, "input_tokens": reply.tokens, "output_tokens": 1},
         },
     )
     yield event("ping")
@@ -345,7 +357,12 @@ def anthropic_stop(reply):
 
 # Gemini
 
-GEMINI_STOP = {"length": "MAX_TOKENS", "filter": "SAFETY"}
+GEMINI_STOP = {
+    "length": "MAX_TOKENS",
+    "filter": "SAFETY",
+    "refusal": "PROHIBITED_CONTENT",
+    "error": "MALFORMED_FUNCTION_CALL",
+}
 GEMINI_USAGE = {"promptTokenCount": 12, "candidatesTokenCount": 9, "totalTokenCount": 21}
 
 
@@ -356,7 +373,7 @@ def gemini(reply, number, model):
             candidate["finishReason"] = finish
         return None, {
             "candidates": [candidate],
-            "usageMetadata": GEMINI_USAGE,
+            "usageMetadata": {**GEMINI_USAGE, "promptTokenCount": reply.tokens},
             "modelVersion": model,
             "responseId": f"r{number}",
         }
@@ -416,21 +433,25 @@ KINDS = {
     400: ("invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "UNAUTHENTICATED"),
     402: ("billing_error", "FAILED_PRECONDITION"),
+    403: ("permission_error", "PERMISSION_DENIED"),
     404: ("not_found_error", "NOT_FOUND"),
+    413: ("request_too_large", "INVALID_ARGUMENT"),
     429: ("rate_limit_error", "RESOURCE_EXHAUSTED"),
     500: ("api_error", "INTERNAL"),
+    502: ("api_error", "UNAVAILABLE"),
+    503: ("api_error", "UNAVAILABLE"),
     529: ("overloaded_error", "UNAVAILABLE"),
 }
 
 
-def error(protocol, status):
+def error(protocol, status, said=""):
     kind, upper = KINDS[status]
-    message = f"scripted: {kind.replace('_', ' ')}"
+    message = said or f"scripted: {kind.replace('_', ' ')}"
     if protocol == "anthropic":
         return {"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}
     if protocol == "gemini":
         return {"error": {"code": status, "message": message, "status": upper}}
-    code = CODES.get(status)
+    code = CODES.get(status) or ("context_length_exceeded" if "context" in said else None)
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
