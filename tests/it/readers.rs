@@ -132,7 +132,11 @@ fn codex_app_server(reported: &mut Reported, event: &Value) {
     reported.model(&event["result"]["model"]);
     let params = &event["params"];
     reported.model(&params["toModel"]);
-    set(&mut reported.duration, params["turn"]["durationMs"].as_f64());
+    let turn = &params["turn"];
+    // The turn of a sub-agent has the id of another one as its root.
+    if turn["rootTurnId"].is_null() || turn["rootTurnId"] == turn["id"] {
+        set(&mut reported.duration, turn["durationMs"].as_f64());
+    }
     if event["method"] != "thread/tokenUsage/updated" {
         return;
     }
