@@ -94,6 +94,38 @@ fn an_agent_that_goes_on_after_its_input_lingers() {
     assert_eq!(summary.outcome, Outcome::Succeeded);
 }
 
+/// Goal: what follows the end of a turn in the same read belongs to the next one. Method: both turns
+/// come at once; the first one is left in the middle.
+#[test]
+fn turns_that_come_together_are_apart() {
+    let does = ["hear", "head", "23", TURNS, "read-stdin"];
+    let command = Command::new(agent()).args(does).stdin(Stdin::Open).timeout(HANGS);
+    let mut run = started(command);
+    let mut input = run.take_stdin().unwrap();
+    input.write_all(b"Both\n").unwrap();
+    assert!(run.turn().next().unwrap().is_ok());
+    assert_eq!(texts(&mut run), "one two three");
+    assert_eq!(texts(&mut run), "four five");
+    assert_eq!(run.ended_turns(), 2);
+    drop(input);
+    assert!(run.finish().unwrap().passed());
+}
+
+/// Goal: a message without an answer is no success, although the agent exits with 0.
+#[test]
+fn a_message_needs_an_answer() {
+    let does = ["hear", "head", FIRST, TURNS, "hear"];
+    let command = Command::new(agent()).args(does).stdin(Stdin::Open).timeout(HANGS);
+    let mut run = started(command);
+    let mut input = run.take_stdin().unwrap();
+    input.write_all(b"Count to three\n").unwrap();
+    assert_eq!(texts(&mut run), "one two three");
+    input.write_all(b"And on\n").unwrap();
+    let summary = run.finish().unwrap();
+    assert_eq!(summary.outcome, Outcome::Truncated);
+    assert!(!summary.passed());
+}
+
 /// Goal: `finish` closes an input that was not taken.
 #[test]
 fn an_input_that_was_not_taken_ends() {

@@ -98,8 +98,9 @@ pub extern "C" fn ndjson_check_state(reader: u32) -> u32 {
     with(|state| state.readers.state(reader))
 }
 
-/// How many turns have ended.
+/// After how many events, since the stream began, the next turn has ended; 0 if none has since the
+/// last call.
 #[unsafe(no_mangle)]
-pub extern "C" fn ndjson_check_ended_turns(reader: u32) -> u32 {
-    with(|state| state.readers.ended_turns(reader))
+pub extern "C" fn ndjson_check_turn_end(reader: u32) -> u32 {
+    with(|state| state.readers.turn_end(reader))
 }

@@ -1,5 +1,7 @@
 //! Events as JSON, and what a run has to know about its stream.
 
+use std::collections::VecDeque;
+
 use ndjson_check::{
     Answer, CheckedLine, Diagnostic, Error, Event, Observer, RunEvents, StreamStart, StreamSummary,
 };
@@ -16,7 +18,12 @@ pub(crate) struct EventArray {
     answer: Answer,
     found: FirstFindings,
     is_over: bool,
-    pub(crate) ended_turns: u32,
+    /// How many events there were.
+    events: u32,
+    /// Whether the event whose own events come next ends a turn.
+    ends_turn: bool,
+    /// After how many events each turn has ended.
+    turn_ends: VecDeque<u32>,
     hides_open_calls: bool,
     has_progress: bool,
     exceeds_limit: bool,
@@ -45,9 +52,23 @@ impl EventArray {
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
 
+    /// After how many events, since the stream began, the next turn has ended; 0 if none has since
+    /// the last call.
+    pub(crate) fn turn_end(&mut self) -> u32 {
+        self.end_turn();
+        self.turn_ends.pop_front().unwrap_or_default()
+    }
+
+    fn end_turn(&mut self) {
+        if std::mem::take(&mut self.ends_turn) {
+            self.turn_ends.push_back(self.events);
+        }
+    }
+
     fn add(&mut self, write: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
-        let Self { of: Some(of), new, .. } = self else { return };
+        let Self { of: Some(of), new, events, .. } = self else { return };
         write(of, &mut |event| {
+            *events = events.wrapping_add(1);
             new.push(b',');
             serde_json::to_writer(&mut *new, event).expect("it is plain data, in memory");
         });
@@ -69,8 +90,10 @@ impl Observer for EventArray {
 
     fn event(&mut self, event: &CheckedLine<'_>) {
         // A new turn takes the end back.
+        self.end_turn();
+        // Some agents write two terminal events for a turn.
+        self.ends_turn = event.is_end() && !self.is_over;
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
-        self.ended_turns += u32::from(event.is_end());
         self.exceeds_limit |= event.exceeds_limit();
         self.starts_wrong |= event.starts_wrong();
         self.has_progress |= event.is_progress();

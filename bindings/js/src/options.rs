@@ -112,6 +112,8 @@ pub(crate) struct Exit {
     interrupted: bool,
     #[serde(default)]
     stdout_held_open: bool,
+    #[serde(default)]
+    expects_turn: bool,
     stderr: Option<Vec<String>>,
 }
 
@@ -140,6 +142,7 @@ impl From<Exit> for ProducerExit {
         producer.status = status.or(exit.signal.map(ExitStatus::Signal));
         producer.was_interrupted = exit.interrupted;
         producer.stdout_held_open = exit.stdout_held_open;
+        producer.expects_turn = exit.expects_turn;
         producer.stderr = exit.stderr;
         producer.stop = exit.stop.map(|stop| match stop {
             Stop::Lingered => StopReason::Lingered,

@@ -74,10 +74,10 @@ impl Writing {
         }
     }
 
-    /// How many turns have ended; 0 for other outputs.
-    pub(crate) fn ended_turns(&self) -> u32 {
-        match &self.writer {
-            Writer::Events(events) => events.ended_turns,
+    /// See [`EventArray::turn_end`]; 0 for other outputs.
+    pub(crate) fn turn_end(&mut self) -> u32 {
+        match &mut self.writer {
+            Writer::Events(events) => events.turn_end(),
             Writer::Text(_) => 0,
         }
     }

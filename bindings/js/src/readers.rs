@@ -50,8 +50,8 @@ impl Readers {
         self.open.get_mut(&reader).map_or(0, |open| open.state())
     }
 
-    pub(crate) fn ended_turns(&self, reader: u32) -> u32 {
-        self.open.get(&reader).map_or(0, |open| open.ended_turns())
+    pub(crate) fn turn_end(&mut self, reader: u32) -> u32 {
+        self.open.get_mut(&reader).map_or(0, |open| open.turn_end())
     }
 
     pub(crate) fn close(&mut self, reader: u32) {

@@ -239,7 +239,6 @@ test("a reader knows that the terminal event has come, and the answer", async ()
   assert.throws(() => reader.answer, /the stream is not finished/);
   reader.finish({ exitStatus: 0 });
   assert.equal(reader.isComplete, true);
-  assert.equal(reader.endedTurns, 1);
   assert.equal(`${reader.answer}\n`, await convert(claude, "answer", { raw: true }));
   assert.equal(reader.summary.answer, reader.answer);
   const failed = new Reader();

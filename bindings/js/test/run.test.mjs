@@ -284,6 +284,27 @@ test("a harness writes to a running agent", async () => {
   assert.throws(() => agent.write("too late"), /standard input is not open/);
 });
 
+test("turns that come together are apart", async () => {
+  const script = `read both; sed 23q ${TURNS}; cat > /dev/null`;
+  const agent = run(...shell(script), { stdin: "both\n", openStdin: true, timeout: 60_000 });
+  for await (const event of agent.turn()) {
+    assert.equal(event.type, "notice");
+    break;
+  }
+  assert.equal(texts(await all(agent.turn())), "one two three");
+  assert.equal(texts(await all(agent.turn())), "four five");
+  agent.closeStdin();
+  assert.equal((await agent.end).passed, true);
+});
+
+test("a message needs an answer", async () => {
+  const agent = run(...shell(`read one; head -12 ${TURNS}; read two`), { stdin: "one\n", openStdin: true });
+  await all(agent.turn());
+  agent.write("two\n");
+  const { passed, outcome, exitStatus } = await agent.end;
+  assert.deepEqual([passed, outcome, exitStatus], [false, "truncated", 0]);
+});
+
 test("a loop over all events reads on after a turn", async () => {
   const agent = run(...shell(LISTENS), { stdin: "one\ntwo\n", openStdin: true, timeout: 60_000 });
   assert.equal(texts(await all(agent.turn())), "one two three");

@@ -9,7 +9,7 @@ interface Exports {
   ndjson_check_feed(reader: number, length: number): number;
   ndjson_check_finish(reader: number, length: number): number;
   ndjson_check_state(reader: number): number;
-  ndjson_check_ended_turns(reader: number): number;
+  ndjson_check_turn_end(reader: number): number;
   ndjson_check_close(reader: number): void;
 }
 
@@ -81,8 +81,9 @@ export class Core {
     return this.exports.ndjson_check_state(reader);
   }
 
-  endedTurns(reader: number): number {
-    return this.exports.ndjson_check_ended_turns(reader) >>> 0;
+  /** After how many events the next turn has ended; 0 if none has since the last call. */
+  turnEnd(reader: number): number {
+    return this.exports.ndjson_check_turn_end(reader) >>> 0;
   }
 
   close(reader: number): void {

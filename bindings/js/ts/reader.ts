@@ -56,6 +56,7 @@ export interface RunExit extends ExitStatus {
     | { readonly why: "idle-timeout"; limitMs: number };
   readonly interrupted?: boolean;
   readonly stdoutHeldOpen?: boolean;
+  readonly expectsTurn?: boolean;
   readonly stderr?: readonly string[];
 }
 
@@ -72,7 +73,6 @@ export class Reader {
   #number: number | undefined;
   #summary: Summary | undefined;
   #isComplete = false;
-  #endedTurns = 0;
   readonly #encoder = new ChunkEncoder();
 
   constructor(options?: CheckOptions);
@@ -132,7 +132,6 @@ export class Reader {
     const number = this.#open();
     const half = this.feed(this.#encoder.end());
     this.#isComplete = this.isComplete;
-    this.#endedTurns = this.endedTurns;
     try {
       const last = JSON.parse(decode(this.#core.finish(number, end))) as {
         events: AgentEvent[];
@@ -161,10 +160,12 @@ export class Reader {
     return this.#number === undefined ? 0 : this.#core.state(this.#number);
   }
 
-  /** How many terminal events have come: one for each turn that has ended. */
-  get endedTurns(): number {
-    if (this.#number !== undefined) this.#endedTurns = this.#core.endedTurns(this.#number);
-    return this.#endedTurns;
+  /** For `run`: after how many events the turns have ended that ended since the last call. @internal */
+  turnEnds(): number[] {
+    const ends: number[] = [];
+    if (this.#number === undefined) return ends;
+    for (let end = this.#core.turnEnd(this.#number); end > 0; end = this.#core.turnEnd(this.#number)) ends.push(end);
+    return ends;
   }
 
   /** Forgets a stream that is not read to its end. */

@@ -222,11 +222,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #waiting: AgentEvent[] = [];
   #wake: (() => void)[] = [];
   /** How many events a loop has read, and after how many of them each turn ends. */
-  #given = 0;
+  #eventsRead = 0;
   #turnEnds: number[] = [];
   /** The open standard input. */
   #stdin: Writable | undefined;
-  #endedTurns = 0;
   /** Whether a message was written after the latest terminal event. */
   #hasMessage = false;
   #isOver = false;
@@ -353,24 +352,27 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (this.#stdin === undefined) throw new Error("standard input is not open; `openStdin` keeps it open");
     this.#stdin.write(inputOf(data));
     this.#hasMessage = true;
-    if (!this.#isBlocked && this.#open.size === 0 && (this.#reader.state & 2) === 0) this.#progress();
+    if (!this.#isBlocked && this.#mayBeIdle()) this.#progress();
   }
 
   /** The command gets the end of its input; an agent whose turn is complete then ends. */
   closeStdin(): void {
     this.#stdin?.end();
     this.#stdin = undefined;
-    if (!this.#isOver && !this.#hasMessage && (this.#reader.state & 1) !== 0) this.#ends();
+    if (!this.#isOver && !this.#hasMessage && (this.#reader.state & 1) !== 0) this.#turnIsComplete();
   }
 
-  /** The events up to the terminal event of the current turn, or to the end of the run. Leaving the loop ends nothing. */
+  /**
+   * The events up to the terminal event of the current turn; of an agent that writes none, up to the end of the
+   * run. Leaving the loop ends nothing.
+   */
   async *turn(): AsyncGenerator<AgentEvent, void, undefined> {
     this.#enterLoop();
     try {
       for (;;) {
-        const event = (this.#turnEnds[0] ?? Infinity) > this.#given ? this.#waiting.shift() : undefined;
+        const event = (this.#turnEnds[0] ?? Infinity) > this.#eventsRead ? this.#waiting.shift() : undefined;
         if (event !== undefined) {
-          this.#given += 1;
+          this.#eventsRead += 1;
           this.#notify();
           yield event;
         } else if (this.#turnEnds.length > 0) {
@@ -398,8 +400,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
         const events = this.#waiting;
         if (events.length > 0) {
           this.#waiting = [];
-          this.#given += events.length;
-          this.#turnEnds = this.#turnEnds.filter((end) => end > this.#given);
+          this.#eventsRead += events.length;
+          this.#turnEnds = this.#turnEnds.filter((end) => end > this.#eventsRead);
           this.#notify();
           yield* events;
         } else if (this.#isOver) break;
@@ -447,6 +449,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       interrupted: this.#isInterrupted,
       stdoutHeldOpen: this.#isHeldOpen,
+      expectsTurn: this.#hasMessage && (this.#reader.state & 1) !== 0,
       stderr: stderrTail,
     };
     if (this.#thrown !== undefined) throw this.#thrown.error;
@@ -502,7 +505,12 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#isBlocked = true;
     await work;
     this.#isBlocked = false;
-    if (wasIdle) this.#progress();
+    if (wasIdle || (this.#hasMessage && this.#mayBeIdle())) this.#progress();
+  }
+
+  /** Whether no tool is at work. */
+  #mayBeIdle(): boolean {
+    return this.#open.size === 0 && (this.#reader.state & 2) === 0;
   }
 
   /** Calls a callback. What it throws, at once or later, ends the run. */
@@ -560,23 +568,21 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       if (event.type === "call_started") this.#open.set(event.call, [event.line ?? 0, now]);
       if (event.type === "call_completed" || event.type === "call_unfinished") this.#open.delete(event.call);
     }
-    const before = this.#endedTurns;
-    this.#endedTurns = this.#reader.endedTurns;
-    const given = this.#given + this.#waiting.length + events.length;
-    for (let turn = before; turn < this.#endedTurns; turn += 1) this.#turnEnds.push(given);
+    const turnEnds = this.#reader.turnEnds();
+    this.#turnEnds.push(...turnEnds);
     this.#push(events);
     const state = this.#reader.state;
-    if ((state & 1) === 0 || this.#endedTurns > before) this.#hasMessage = false;
+    if ((state & 1) === 0 || turnEnds.length > 0) this.#hasMessage = false;
     if ((state & 9) === 8) this.#stopFor({ why: "limit-exceeded" });
     else if ((state & 17) === 16) this.#stopFor({ why: "wrong-start" });
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");
-    else if (!this.#hasMessage) this.#ends();
+    else if (!this.#hasMessage) this.#turnIsComplete();
   }
 
   /** The turn is complete: the agent waits for a message, or else has only to exit. */
-  #ends(): void {
+  #turnIsComplete(): void {
     if (this.#timers.has("grace") || this.#hasExited) return;
     this.#clear("idle");
     if (this.#stdin !== undefined) return;

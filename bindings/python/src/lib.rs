@@ -113,7 +113,6 @@ struct Reading {
     reader: Option<ndjson_check::Reader>,
     answer: Answer,
     is_complete: bool,
-    ended_turns: u64,
 }
 
 impl Reading {
@@ -123,7 +122,6 @@ impl Reading {
         match &events {
             Ok(events) => {
                 self.is_complete = reader.is_complete();
-                self.ended_turns = reader.ended_turns();
                 self.observe(events);
             }
             Err(_) => self.reader = None,
@@ -192,8 +190,7 @@ impl NativeReader {
     #[new]
     fn new(checker: &PyChecker, name: &str) -> Self {
         let reader = Some(checker.checker.reader(name));
-        let answer = Answer::default();
-        Self(Mutex::new(Reading { reader, answer, is_complete: false, ended_turns: 0 }))
+        Self(Mutex::new(Reading { reader, answer: Answer::default(), is_complete: false }))
     }
 
     fn feed<'py>(&self, py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyList>> {
@@ -216,10 +213,6 @@ impl NativeReader {
 
     fn is_complete(&self, py: Python<'_>) -> bool {
         py.detach(|| self.reading().is_complete)
-    }
-
-    fn ended_turns(&self, py: Python<'_>) -> u64 {
-        py.detach(|| self.reading().ended_turns)
     }
 }
 

@@ -283,12 +283,6 @@ def test_lines_may_have_no_ends() -> None:
         nc.Reader().feed_line(5)  # type: ignore[arg-type]
 
 
-def test_a_reader_counts_the_turns() -> None:
-    reader = nc.Reader()
-    reader.feed((FIXTURES / "agents" / "claude" / "several-turns.ndjson").read_bytes())
-    assert reader.ended_turns == 3
-
-
 def test_a_reader_knows_that_the_terminal_event_has_come_and_the_answer() -> None:
     data = (FIXTURES / "agents" / "claude" / "plain.ndjson").read_bytes()
     lines = data.splitlines()

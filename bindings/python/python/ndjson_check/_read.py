@@ -122,11 +122,6 @@ class Reader:
         that back. Always False for an agent that writes no terminal event."""
         return self._native.is_complete()
 
-    @property
-    def ended_turns(self) -> int:
-        """How many terminal events have come: one for each turn that has ended."""
-        return self._native.ended_turns()
-
     def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[AnyEvent]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`; one above 255, which Windows has, counts as 255, or as the signal that other

@@ -343,8 +343,8 @@ class Run:
             self._agent.native.close_stdin()
 
     def turn(self) -> TurnEvents:
-        """The events up to the terminal event of the current turn, or to the end of the run. For
-        `for` and `async for`; leaving the loop ends nothing."""
+        """The events up to the terminal event of the current turn; of an agent that writes none, up
+        to the end of the run. For `for` and `async for`; leaving the loop ends nothing."""
         return TurnEvents(self)
 
     def calls(self, *, kind: CallKind | None = None, tool: str | None = None,
@@ -582,9 +582,10 @@ def run(
 
     `env` is added to the environment; a value of None removes the variable. `stdin` is a text
     or bytes; without it the command reads nothing, or with `inherit_stdin` what Python would read.
-    With `open_stdin` you can `write` more, until `close_stdin`. Times are in seconds. `config` is an `ndjson-check.toml`; the other options win over it. A limit in it
-    that is exceeded ends the command. While events are read, `on_stdout` gets the bytes of the
-    stream, such as to keep the recording, and `on_stderr` gets standard error.
+    With `open_stdin` you can `write` more, until `close_stdin`. Times are in seconds. `config` is an
+    `ndjson-check.toml`; the other options win over it. A limit in it that is exceeded ends the
+    command. While events are read, `on_stdout` gets the bytes of the stream, such as to keep the
+    recording, and `on_stderr` gets standard error.
     """
     if isinstance(command, (str, bytes)):
         raise TypeError("the command is a list of arguments, not one string")
@@ -593,7 +594,7 @@ def run(
     variables = _options.variables(env)
     given = _options.data("stdin", stdin)
     if inherit_stdin and (stdin is not None or open_stdin):
-        raise ValueError("stdin: there is none of its own with inherit_stdin")
+        raise ValueError("inherit_stdin: cannot be used with stdin or open_stdin")
     _options.seconds("timeout", timeout)
     _options.seconds("idle_timeout", idle_timeout)
     _options.seconds("exit_grace", exit_grace, least=0)

@@ -44,6 +44,8 @@ pub struct ProducerExit {
     pub was_interrupted: bool,
     /// A descendant of the producer kept its standard output open after the producer's end.
     pub stdout_held_open: bool,
+    /// A message was written to the agent after its latest turn, and no event followed.
+    pub expects_turn: bool,
     /// An idle timeout was asked for and did not apply: the agent does not show calls at work.
     pub had_no_idle_timeout: bool,
     /// The same of a timeout of calls.

@@ -48,7 +48,10 @@ struct NewEvents {
     new: Vec<Event<'static>>,
     findings: Vec<Diagnostic>,
     is_complete: bool,
-    ended_turns: u64,
+    /// Whether the event whose own events come next ends a turn.
+    ends_turn: bool,
+    /// The turns that end in `new`: after how many of its events.
+    turn_ends: Vec<usize>,
 }
 
 impl fmt::Debug for Reader {
@@ -73,30 +76,29 @@ impl Reader {
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Event<'static>>, Error> {
         let events = &mut self.events;
         self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, events))?;
+        self.events.turn_ends.clear();
         Ok(std::mem::take(&mut self.events.new))
     }
 
-    /// As [`Reader::feed`]; `other` observes the same events.
+    /// As [`Reader::feed`]; `other` observes the same events. Also returns after how many of the
+    /// events each turn ends that does.
     #[cfg(feature = "run")]
     pub(crate) fn feed_with(
         &mut self,
         bytes: &[u8],
         other: &mut dyn Observer,
-    ) -> Result<Vec<Event<'static>>, Error> {
+    ) -> Result<(Vec<Event<'static>>, Vec<usize>), Error> {
         let mut both = (other, &mut self.events);
         self.stream.with_dependent_mut(|_, stream| stream.feed(bytes, &mut both))?;
-        Ok(std::mem::take(&mut self.events.new))
+        self.events.end_turn();
+        let NewEvents { new, turn_ends, .. } = &mut self.events;
+        Ok((std::mem::take(new), std::mem::take(turn_ends)))
     }
 
     /// Whether the terminal event has come, so that the agent has only to exit. A new turn after it
     /// takes that back. Always false for an agent that writes no terminal event.
     pub fn is_complete(&self) -> bool {
         self.events.is_complete
-    }
-
-    /// How many terminal events have come: one for each turn that has ended.
-    pub fn ended_turns(&self) -> u64 {
-        self.events.ended_turns
     }
 
     /// The end of the stream, and what is known about its producer.
@@ -112,6 +114,13 @@ impl Reader {
 }
 
 impl NewEvents {
+    /// The events of the latest line have come.
+    fn end_turn(&mut self) {
+        if std::mem::take(&mut self.ends_turn) {
+            self.turn_ends.push(self.new.len());
+        }
+    }
+
     fn add(&mut self, write: impl FnOnce(&mut RunEvents, &mut dyn FnMut(&Event<'_>))) {
         let Self { of, new, .. } = self;
         if let Some(of) = of {
@@ -127,8 +136,10 @@ impl Observer for NewEvents {
     }
 
     fn event(&mut self, event: &CheckedLine<'_>) {
+        self.end_turn();
+        // Some agents write two terminal events for a turn.
+        self.ends_turn = event.is_end() && !self.is_complete;
         self.is_complete = event.is_end() || self.is_complete && !event.is_in_run();
-        self.ended_turns += u64::from(event.is_end());
     }
 
     fn events(&mut self, events: &[Event<'_>]) {

@@ -3,7 +3,7 @@
 mod notes;
 
 use super::contract::Contract;
-use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd};
+use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState};
 use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
 use super::stage::background::BackgroundWork;
@@ -304,6 +304,7 @@ impl<'c> Run<'c> {
         let last_line = lines.last_line(findings);
         let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
+        let terminal = if exit.expects_turn { TerminalState::Missing } else { terminal };
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
@@ -329,7 +330,11 @@ impl<'c> Run<'c> {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
             EndCause::NoTerminalEvent => {
-                let message = "the stream ends here, without a terminal event";
+                let message = if exit.expects_turn {
+                    "the stream ends here, without an answer to the last message"
+                } else {
+                    "the stream ends here, without a terminal event"
+                };
                 let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));

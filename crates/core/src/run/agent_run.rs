@@ -34,6 +34,8 @@ pub struct AgentRun {
     buffer: Vec<u8>,
     /// Those that have come, and were not returned yet.
     events: VecDeque<Event<'static>>,
+    /// After how many of them each turn ends.
+    turn_ends: VecDeque<usize>,
     ended_turns: u64,
     /// None until the stream has ended. The iterator returned the error.
     end: Option<Result<StreamSummary, Error>>,
@@ -79,6 +81,7 @@ impl AgentRun {
             reader: Some(reader),
             buffer: vec![0; READ_BYTES],
             events: VecDeque::new(),
+            turn_ends: VecDeque::new(),
             ended_turns: 0,
             end: None,
             findings: Vec::new(),
@@ -101,13 +104,14 @@ impl AgentRun {
         self.stdin.take()
     }
 
-    /// The events of the current turn, up to its terminal event. Then you can write the next
-    /// message, or close the input so that the agent ends.
+    /// The events of the current turn, up to its terminal event, or of an agent that writes none, up
+    /// to the end of the run. After that, write the next message, or close the input so that the
+    /// agent ends: a message that is written earlier may become part of the same turn.
     pub fn turn(&mut self) -> TurnEvents<'_> {
         TurnEvents::new(self)
     }
 
-    /// How many turns have ended, as far as the stream was read.
+    /// How many turns have ended in the events that were read.
     pub fn ended_turns(&self) -> u64 {
         self.ended_turns
     }
@@ -149,17 +153,19 @@ impl AgentRun {
         }
     }
 
-    /// The next event; none if the events that came before it are enough.
-    pub(super) fn next_unless(
-        &mut self,
-        is_enough: impl Fn(&Self) -> bool,
-    ) -> Option<Result<Event<'static>, Error>> {
+    /// The next event; of a turn, none follows its end.
+    pub(super) fn next_event(&mut self, of_turn: bool) -> Option<Result<Event<'static>, Error>> {
         loop {
-            if let Some(event) = self.events.pop_front() {
-                return Some(Ok(event));
+            if self.turn_ends.front() == Some(&0) {
+                self.turn_ends.pop_front();
+                self.ended_turns += 1;
+                if of_turn {
+                    return None;
+                }
             }
-            if is_enough(self) {
-                return None;
+            if let Some(event) = self.events.pop_front() {
+                self.turn_ends.iter_mut().for_each(|end| *end -= 1);
+                return Some(Ok(event));
             }
             self.reader.as_ref()?;
             if let Err(error) = self.advance() {
@@ -189,8 +195,10 @@ impl AgentRun {
                 self.copy = None;
             }
             let new = reader.feed_with(bytes, &mut producer.observer());
-            self.events.extend(new?);
-            self.ended_turns = reader.ended_turns();
+            let (events, turn_ends) = new?;
+            let before = self.events.len();
+            self.turn_ends.extend(turn_ends.iter().map(|end| before + end));
+            self.events.extend(events);
             return Ok(());
         }
         let exit = self.producer.take().map_or_else(ProducerExit::default, |it| it.finish().0);
@@ -209,7 +217,7 @@ impl Iterator for AgentRun {
     type Item = Result<Event<'static>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_unless(|_| false)
+        self.next_event(false)
     }
 }
 

@@ -13,8 +13,9 @@ use crate::error::Error;
 /// After the terminal event of a turn, the agent may wait for the next message as long as its
 /// input is open: neither the idle timeout nor [`Command::exit_grace`] ends it.
 ///
-/// A write blocks while the command does not read. It fails when the command has closed its input
-/// or has ended.
+/// A write blocks while the command does not read. A long one, of more than a pipe holds, belongs
+/// into a thread of its own, because the agent in turn waits until its events are read. A write
+/// fails when the command has closed its input or has ended.
 ///
 /// [`Command::exit_grace`]: super::Command::exit_grace
 #[derive(Debug)]
@@ -51,14 +52,12 @@ impl Drop for AgentStdin {
 #[derive(Debug)]
 pub struct TurnEvents<'r> {
     run: &'r mut AgentRun,
-    /// How many turns had ended before.
-    before: u64,
+    is_over: bool,
 }
 
 impl<'r> TurnEvents<'r> {
     pub(super) fn new(run: &'r mut AgentRun) -> Self {
-        let before = run.ended_turns();
-        Self { run, before }
+        Self { run, is_over: false }
     }
 }
 
@@ -66,6 +65,8 @@ impl Iterator for TurnEvents<'_> {
     type Item = Result<Event<'static>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.run.next_unless(|run| run.ended_turns() > self.before)
+        let next = if self.is_over { None } else { self.run.next_event(true) };
+        self.is_over = next.is_none();
+        next
     }
 }

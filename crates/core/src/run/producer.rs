@@ -211,10 +211,12 @@ impl Producer {
     pub fn finish(self) -> (ProducerExit, Option<Interrupt>) {
         self.watch.stream_ended();
         let hides_open_calls = self.watch.state().hides_open_calls;
+        let expects_turn = self.watch.state().expects_turn();
         let outcome = self.supervisor.join();
         // After a panic there is no result to report.
         let Supervised { mut end, interrupted } =
             outcome.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
+        end.expects_turn = expects_turn;
         end.had_no_idle_timeout = hides_open_calls && self.timers.idle.is_some();
         end.had_no_call_timeout = hides_open_calls && !self.timers.calls.is_empty();
         end.stderr = self.stderr.and_then(|thread| thread.join().ok());

@@ -181,7 +181,7 @@ impl Supervisor {
         let end = self.running().filter(|group| !group.wakes_at_its_end());
         let end = end.map(|_| now + LEADER_TICK);
         let is_over =
-            state.terminal_event.is_some() || self.ended.is_some() || self.end.stop.is_some();
+            state.complete_since().is_some() || self.ended.is_some() || self.end.stop.is_some();
         let call = state.call_ends.first().map(|(end, _)| *end).filter(|_| !is_over);
         [total, next, call, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }

@@ -77,6 +77,11 @@ impl RunState {
         self.terminal_event.filter(|_| !self.has_message)
     }
 
+    /// Whether a message was written after the terminal event, and no event followed.
+    pub(super) fn expects_turn(&self) -> bool {
+        self.terminal_event.is_some() && self.has_message
+    }
+
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
         self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
@@ -268,8 +273,10 @@ impl Watch {
         }
         if event.is_end() {
             wakes |= state.terminal_event.is_none();
-            state.terminal_event.get_or_insert(now);
-            state.has_message = false;
+            if state.terminal_event.is_none() {
+                state.terminal_event = Some(now);
+                state.has_message = false;
+            }
         }
         wakes |= event.exceeds_limit() && !state.exceeds_limit;
         state.exceeds_limit |= event.exceeds_limit();
