@@ -275,6 +275,25 @@ fn the_final_text_may_begin_in_the_middle() {
     }
 }
 
+/// Goal: an empty line may be between the texts of one event, also in the answer.
+#[test]
+fn the_texts_of_one_event_may_be_paragraphs() {
+    let profile = json!({"text": {"final": "last", "rules": [
+        {"mode": "whole", "when": {"/t": "a"}, "each": "/x", "value": "", "paragraphs": true},
+        {"mode": "final", "when": {"/t": "z"}, "value": "/x"}]}});
+    for (texts, last, rules) in [
+        (json!(["One.", "Two."]), "One.\n\nTwo.", vec![]),
+        (json!(["One.", "", "Two."]), "One.\n\nTwo.\n", vec![]),
+        (json!(["One.\n\nTwo."]), "One.\n\nTwo.", vec![]),
+        (json!(["One.", "Two."]), "One.Two.", vec![Rule::FinalTextMismatch]),
+        (json!(["One."]), "Two.\n\nThree.", vec![Rule::FinalTextMismatch]),
+    ] {
+        let events = json!([{"t": "a", "x": texts}, {"t": "z", "x": last}]);
+        agree(&mut engines(&profile), &stream(&events));
+        assert_eq!(raised(&profile, &events), rules, "{events}");
+    }
+}
+
 /// Goal: text that the agent gave up is not in the answer and raises nothing; the transcript says
 /// so. Method: the streams as one profile reads them, by both engines.
 #[test]

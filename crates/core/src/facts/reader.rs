@@ -312,7 +312,8 @@ fn texts<'e>(
         match (rule.value.find(scope).filter(|it| it.is_string()), kind) {
             (Some(chunk), Some(kind)) if has_groups_in_it => {
                 let group = Some(group(&rule.group, scope));
-                texts.push(TextTemplate { kind, group, chunks: Chunks::from_iter([chunk]) });
+                let chunks = Chunks::from_iter([chunk]);
+                texts.push(TextTemplate { kind, group, paragraphs: false, chunks });
             }
             (Some(chunk), _) => chunks.push(chunk),
             (None, _) => is_complete = false,
@@ -327,7 +328,7 @@ fn texts<'e>(
         Some(kind) => {
             let has_group = !rule.group.is_empty();
             let group = has_group.then(|| group(&rule.group, root.into()));
-            texts.push(TextTemplate { kind, group, chunks });
+            texts.push(TextTemplate { kind, group, paragraphs: rule.paragraphs, chunks });
             (texts, None, is_complete)
         }
     }

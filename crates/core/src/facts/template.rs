@@ -49,6 +49,8 @@ pub(crate) struct TextTemplate<V> {
     pub(crate) kind: TextKind,
     /// The values that name the group, if texts have groups.
     pub(crate) group: Option<SmallVec<[Option<V>; 1]>>,
+    /// Whether an empty line is between them.
+    pub(crate) paragraphs: bool,
     pub(crate) chunks: SmallVec<[V; 1]>,
 }
 
@@ -72,7 +74,10 @@ impl<V> FactTemplate<'_, V> {
             group: text.group.as_ref().map(|parts| group_key(parts, |part| values.text(part))),
             text: match &text.chunks[..] {
                 [chunk] => values.text(chunk),
-                chunks => concatenated(chunks.iter().map(|chunk| values.text(chunk))),
+                chunks => {
+                    let joint = if text.paragraphs { "\n\n" } else { "" };
+                    joined(chunks.iter().map(|chunk| values.text(chunk)), joint)
+                }
             },
         };
         let (first, more) = match &self.texts[..] {
@@ -170,12 +175,17 @@ impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
 }
 
 pub(super) fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
+    joined(chunks, "")
+}
+
+/// The chunks that are not empty, with the joint between them.
+fn joined<'e>(chunks: impl Iterator<Item = Cow<'e, str>>, joint: &str) -> Cow<'e, str> {
     let mut text = Cow::Borrowed("");
-    for chunk in chunks {
+    for chunk in chunks.filter(|chunk| !chunk.is_empty()) {
         if text.is_empty() {
             text = chunk;
         } else {
-            text.to_mut().push_str(&chunk);
+            text.to_mut().extend([joint, &chunk]);
         }
     }
     text

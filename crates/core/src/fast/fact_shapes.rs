@@ -152,7 +152,7 @@ fn template(plan: &Plan<'_>, slots: &[SlotPlace]) -> Option<FactTemplate<'static
             None => None,
         };
         let chunks = text.chunks.iter().map(source).collect::<Option<_>>()?;
-        Some(TextTemplate { kind: text.kind, group, chunks })
+        Some(TextTemplate { kind: text.kind, group, paragraphs: text.paragraphs, chunks })
     };
     Some(FactTemplate {
         tag: plan.tag.clone(),

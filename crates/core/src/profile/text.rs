@@ -69,6 +69,9 @@ pub(crate) struct TextRule {
     /// the open segment.
     #[serde(default)]
     pub group: Vec<Path>,
+    /// Whether there is an empty line between the texts of one event.
+    #[serde(default)]
+    pub paragraphs: bool,
     /// With the mode `final`: replaces that of the profile.
     #[serde(rename = "final")]
     pub final_text: Option<FinalText>,
