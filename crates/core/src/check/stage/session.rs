@@ -121,6 +121,10 @@ impl<'p> SessionCheck<'p> {
     }
 
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
+        // What ends the session as well begins only one that nothing else has begun.
+        if self.in_turn && facts.terminal().is_some() {
+            return;
+        }
         let restart = self.restart.take();
         let diagnostic = if let Some(line) = self.start_line {
             let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);

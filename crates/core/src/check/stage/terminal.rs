@@ -123,7 +123,7 @@ impl TerminalCheck {
     pub(crate) fn observe(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         if let Some(end) = self.terminal {
             let rule = Rule::EventAfterTerminal;
-            let diagnostic = if facts.marks.starts_session {
+            let diagnostic = if facts.marks.starts_session && facts.terminal().is_none() {
                 let message = "another session starts after the terminal event";
                 Diagnostic::new(rule, message).note(ONE_RUN)
             } else {
