@@ -294,7 +294,10 @@ impl RunFacts {
                     self.structured.clone_from(value);
                     self.has_long_structured = value.is_none();
                 }
-                FactUpdate::Reason(reason) => self.reason = Some(*reason),
+                // `unknown` takes back what came before.
+                FactUpdate::Reason(reason) => {
+                    self.reason = Some(*reason).filter(|it| *it != EndReason::Unknown);
+                }
                 FactUpdate::Unexplained(text) => {
                     self.unexplained = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
                 }
