@@ -128,6 +128,8 @@ const OTHERS: &[&str] = &[
     "Overloaded functions confuse the parser",
     "terminated by the user",
     "500 tests failed",
+    "error (500 tests failed)",
+    "got (503 items)",
     "404 pages are missing a title",
     "429.json: no such file",
     "exit code 401",
