@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::check::{Bound, Note, TextUpdate};
-use crate::facts::{AnswerText, BoundedId, Facts, OpenHalf, TextFact, TextKind};
+use crate::facts::{AnswerText, BoundedId, FactUpdate, Facts, OpenHalf, TextFact, TextKind};
 use crate::profile::{FinalText, Profile, TextDeltas, TextMode};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -57,6 +57,8 @@ pub(crate) struct TextCheck<'p> {
     line: u64,
     /// Whether a call that did something began and ended after the last text.
     has_only_worked: bool,
+    /// Whether the answer is a value.
+    has_value: bool,
     /// What it repeats, if not what the profile says of all final texts.
     final_is: Option<FinalText>,
     /// The size of the text of earlier turns, and whether it was too long to keep.
@@ -86,6 +88,7 @@ impl<'p> TextCheck<'p> {
             has_call_ended: false,
             line: 0,
             has_only_worked: false,
+            has_value: false,
             final_is: None,
             earlier: (0, false),
         }
@@ -120,6 +123,8 @@ impl<'p> TextCheck<'p> {
             self.final_start = Some(self.answer.mark());
         }
         self.has_call_ended |= !facts.completed().is_empty();
+        let is_value = |it: &FactUpdate| matches!(it, FactUpdate::Structured(_));
+        self.has_value |= rare.is_some_and(|rare| rare.run_facts.iter().any(is_value));
         for TextFact { kind, group, text } in facts.texts() {
             self.has_call_ended &= text.is_empty();
             if !text.trim().is_empty() {
@@ -305,6 +310,7 @@ impl<'p> TextCheck<'p> {
         let is_nothing = self.answer.is_blank();
         let is_empty = match self.is_final_text_empty {
             Some(is_empty) => is_empty,
+            None if self.has_value => false,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,
             None => (is_nothing || self.has_only_worked) && !self.profile.text.rules.is_empty(),
