@@ -62,7 +62,7 @@ class Recording:
 
     @property
     def refused(self):
-        """Whether every call was refused, so that `all-calls-refused` is right."""
+        """Whether the scenario makes the agent refuse every call: `all-calls-refused` is right."""
         scenario = ALL[self.run["scenario"]]
         return scenario.calls == "refused" or "block" in scenario.needs.split()
 
