@@ -304,14 +304,18 @@ fn the_single_object_of_droid_is_a_run() {
 
 /// Goal: what the model said last, before a hook stopped the run, is no error of the provider.
 #[test]
-fn a_run_that_a_hook_stopped_has_no_reason() {
+fn a_run_that_a_hook_stopped_was_not_allowed_to_go_on() {
     for says in ["API Error: 429 is what your server returns", "Prompt is too long, says the log"] {
-        for (terminal, is_known) in [("hook_stopped", false), ("api_error", true)] {
+        let ended_by = |terminal: &str| {
             let members =
                 json!({ "subtype": "success", "result": says, "terminal_reason": terminal });
-            let found = facts("claude", &claude(&members), &exited(1));
-            let is_told = found.reason != Some(EndReason::Unknown);
-            assert_eq!((is_told, found.error_text.is_some()), (is_known, is_known), "{says}");
-        }
+            facts("claude", &claude(&members), &exited(1))
+        };
+        let stopped = ended_by("hook_stopped");
+        assert_eq!(stopped.reason, Some(EndReason::Permission));
+        assert_eq!(stopped.error_text.as_deref(), Some("hook_stopped"));
+        let failed = ended_by("api_error");
+        assert_ne!(failed.reason, Some(EndReason::Unknown));
+        assert_eq!(failed.error_text.as_deref(), Some(says));
     }
 }

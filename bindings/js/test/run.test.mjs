@@ -288,7 +288,7 @@ test("turns that come together are apart", async () => {
   const script = `read both; sed 23q ${TURNS}; cat > /dev/null`;
   const agent = run(...shell(script), { stdin: "both\n", openStdin: true, timeout: 60_000 });
   for await (const event of agent.turn()) {
-    assert.equal(event.type, "notice");
+    assert.equal(event.type, "session");
     break;
   }
   assert.equal(texts(await all(agent.turn())), "one two three");
