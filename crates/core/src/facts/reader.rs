@@ -54,7 +54,7 @@ impl FactReader {
             rare.get_or_insert_default().interrupts_calls = true;
         }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
-        let session = session.and_then(JsonRef::as_str).filter(|id| !id.is_empty());
+        let session = session.and_then(JsonRef::as_str);
         // A rule judges the times of a profile that has `time`.
         let reads_all_times = self.reads_all_times && profile.session.time.is_none();
         let time = time(profile, root, reads_all_times);

@@ -79,7 +79,9 @@ impl<'p> SessionCheck<'p> {
             self.started = facts.session.map(BoundedId::from);
             self.start(facts, found);
         }
-        if let Some(id) = facts.session {
+        // An end without an id is of the session before it.
+        let is_lost = |id: &&str| id.is_empty() && facts.terminal().is_some() && self.in_turn;
+        if let Some(id) = facts.session.filter(|id| self.has_ended || !is_lost(id)) {
             self.session(id, facts, found);
         }
         if facts.marks.starts_session {
