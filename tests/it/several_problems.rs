@@ -138,7 +138,7 @@ fn the_rest_of_a_sentence_can_stand_alone() {
     for line in [
         "3 × failed\n",
         "pi/no-answer.ndjson  no event after line 2 shows success\n",
-        "junie/no-answer.ndjson  line 3 says so, but gives no known reason\n",
+        "junie/no-answer.ndjson  without an answer: see line 3\n",
         "qwen/error-after-text.ndjson  see the error in line 2\n",
         "3 streams: 3 × failed · ",
     ] {

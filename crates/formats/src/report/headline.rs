@@ -243,7 +243,7 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
         Note::FailureReported { line, .. } if lie == Some(*line) => {
             Some(format!(", although line {line} reports success"))
         }
-        Note::FailureReported { line, sign } => Some(failure_at(*line, *sign)),
+        Note::FailureReported { line, sign } => Some(failure_at(summary, *line, *sign)),
         Note::CutShort { .. } => Some(after_colon(&note.to_string())),
         _ => None,
     });
@@ -252,7 +252,7 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
 }
 
 /// Which line shows a failure without a known reason.
-pub(super) fn failure_at(line: u64, sign: FailureSource) -> String {
+pub(super) fn failure_at(summary: &StreamSummary, line: u64, sign: FailureSource) -> String {
     match sign {
         FailureSource::LastEvent => format!(": the stream ends at line {line}, before an answer"),
         FailureSource::Error => format!(": see the error in line {line}"),
@@ -260,6 +260,7 @@ pub(super) fn failure_at(line: u64, sign: FailureSource) -> String {
         FailureSource::Unfinished => {
             format!(": the run ended at line {line}, in the middle of a turn")
         }
+        _ if summary.text_bytes == 0 => format!(" without an answer: see line {line}"),
         _ => format!(": line {line} says so, but gives no known reason"),
     }
 }

@@ -131,7 +131,7 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
         Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
         Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,
         Note::FailureReported { line, sign } => {
-            let is_said = headline.rest == failure_at(*line, *sign);
+            let is_said = headline.rest == failure_at(summary, *line, *sign);
             headline.passed || summary.facts.error_text.is_none() && !is_said
         }
         _ => true,
