@@ -66,6 +66,17 @@ impl From<std::process::ExitStatus> for ProducerExit {
     }
 }
 
+impl ProducerExit {
+    /// The message about a stream without the terminal event of its last turn.
+    pub(super) fn what_is_missing(&self) -> &'static str {
+        if self.expects_turn {
+            "the stream ends here, without an answer to the last message"
+        } else {
+            "the stream ends here, without a terminal event"
+        }
+    }
+}
+
 /// Why a producer was stopped, or its stream abandoned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -304,11 +304,10 @@ impl<'c> Run<'c> {
         let last_line = lines.last_line(findings);
         let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
-        let terminal = if exit.expects_turn { TerminalState::Missing } else { terminal };
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
-            terminal,
+            terminal: if exit.expects_turn { TerminalState::Missing } else { terminal },
             reported_outcome: self.terminal.reported_outcome(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
@@ -330,12 +329,8 @@ impl<'c> Run<'c> {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
             EndCause::NoTerminalEvent => {
-                let message = if exit.expects_turn {
-                    "the stream ends here, without an answer to the last message"
-                } else {
-                    "the stream ends here, without a terminal event"
-                };
-                let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
+                let diagnostic =
+                    Diagnostic::new(Rule::MissingTerminalEvent, exit.what_is_missing());
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));
             }
