@@ -94,8 +94,8 @@ fn an_agent_that_goes_on_after_its_input_lingers() {
     assert_eq!(summary.outcome, Outcome::Succeeded);
 }
 
-/// Goal: what follows the end of a turn in the same read belongs to the next one. Method: both turns
-/// come at once; the first one is left in the middle.
+/// Goal: what follows the end of a turn in the same read belongs to the next one. Method: both
+/// turns come at once; the first one is left in the middle.
 #[test]
 fn turns_that_come_together_are_apart() {
     let does = ["hear", "head", "23", TURNS, "read-stdin"];

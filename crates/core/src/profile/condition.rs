@@ -159,8 +159,10 @@ mod tests {
     #[test]
     fn the_same_text_in_two_places() {
         let conditions: Conditions =
-            serde_json::from_value(json!({ "/turn/root": { "same": "/turn/id" } })).unwrap();
-        let left = conditions.specialize(|_| KnownValue::Text("t1".to_owned())).unwrap();
+            serde_json::from_value(json!({ "/turn/root": { "same": "/turn/id" } }))
+                .expect("a condition");
+        let left =
+            conditions.specialize(|_| KnownValue::Text("t1".to_owned())).expect("it may hold");
         for (turn, expected) in [
             (json!({ "id": "t1", "root": "t1" }), true),
             (json!({ "id": "t1", "root": "t2" }), false),

@@ -104,9 +104,9 @@ impl AgentRun {
         self.stdin.take()
     }
 
-    /// The events of the current turn, up to its terminal event, or of an agent that writes none, up
-    /// to the end of the run. After that, write the next message, or close the input so that the
-    /// agent ends: a message that is written earlier may become part of the same turn.
+    /// The events of the current turn, up to its terminal event. An agent that writes none has one
+    /// turn, up to the end of the run. After a turn, write the next message, or close the input so
+    /// that the agent ends: a message that is written earlier may become part of the same turn.
     pub fn turn(&mut self) -> TurnEvents<'_> {
         TurnEvents::new(self)
     }
