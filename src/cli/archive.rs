@@ -34,7 +34,7 @@ impl<R: Read> Decompressed<R> {
     }
 
     fn begun(mut source: R) -> io::Result<Self> {
-        let (head, failure) = head(&mut source, can_tell_compression);
+        let (head, failure) = head(&mut source, distinguishes_compression);
         if let Some(failure) = failure {
             return Err(failure);
         }
@@ -86,8 +86,8 @@ pub(super) fn head(
     (head, None)
 }
 
-/// Whether these first bytes are enough to tell a compressed file from a stream.
-fn can_tell_compression(head: &[u8]) -> bool {
+/// Whether these first bytes are enough to distinguish a compressed file from a stream.
+fn distinguishes_compression(head: &[u8]) -> bool {
     let begun = first_of_range(head);
     let may_become = |magic: &[u8]| begun.len() < magic.len() && magic.starts_with(&begun);
     ![GZIP, ZSTANDARD, SKIPPABLE].into_iter().any(may_become)

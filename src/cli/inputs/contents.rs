@@ -39,7 +39,7 @@ pub(crate) fn each_stream(
     mut each: impl FnMut(Result<FoundStream<'_>, Error>),
 ) {
     let mut source = Decompressed::new(source);
-    let (head, failure) = head(&mut source, can_tell_archive);
+    let (head, failure) = head(&mut source, distinguishes_archive);
     let is_archive = is_tar(&head);
     let mut source = head.as_slice().chain(Failing(failure)).chain(source);
     if !is_archive {
@@ -81,7 +81,7 @@ pub(crate) fn one_stream<R: Read>(
     user: &str,
 ) -> Result<impl Read + use<R>, Error> {
     let mut source = Decompressed::new(source);
-    let (head, failure) = head(&mut source, can_tell_archive);
+    let (head, failure) = head(&mut source, distinguishes_archive);
     if is_tar(&head) {
         return Err(several(name, user));
     }
@@ -132,8 +132,8 @@ fn member_name(archive: &str, path: &Path) -> String {
     if archive == STDIN { path.into_owned() } else { format!("{archive}/{path}") }
 }
 
-/// Whether these first bytes are enough to tell a tar archive from a stream.
-fn can_tell_archive(head: &[u8]) -> bool {
+/// Whether these first bytes are enough to distinguish a tar archive from a stream.
+fn distinguishes_archive(head: &[u8]) -> bool {
     let is_line = matches!(head.first(), Some(b'{' | b'[' | b' ' | b'\t'));
     is_line || head.contains(&b'\n') || head.len() >= TAR_HEAD_BYTES
 }
