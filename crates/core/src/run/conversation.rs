@@ -14,7 +14,7 @@ use crate::error::Error;
 /// input is open: neither the idle timeout nor [`Command::exit_grace`] ends it.
 ///
 /// A write blocks while the command does not read. A long one, of more than a pipe holds, belongs
-/// into a thread of its own, because the agent in turn waits until its events are read. A write
+/// in a separate thread, because the agent in turn waits until its events are read. A write
 /// fails when the command has closed its input or has ended.
 ///
 /// [`Command::exit_grace`]: super::Command::exit_grace
