@@ -162,6 +162,7 @@ impl AgentRun {
                 if of_turn {
                     return None;
                 }
+                continue;
             }
             if let Some(event) = self.events.pop_front() {
                 self.turn_ends.iter_mut().for_each(|end| *end -= 1);

@@ -28,7 +28,7 @@ pub enum Stdin {
     Bytes(Vec<u8>),
     /// What this process would read.
     Inherit,
-    /// What is written to [`AgentRun::take_stdin`].
+    /// What is written to the input that [`AgentRun::take_stdin`] returns.
     Open,
 }
 

@@ -13,9 +13,9 @@ use crate::error::Error;
 /// After the terminal event of a turn, the agent may wait for the next message as long as its
 /// input is open: neither the idle timeout nor [`Command::exit_grace`] ends it.
 ///
-/// A write blocks while the command does not read. A long one, of more than a pipe holds, belongs
-/// in a separate thread, because the agent in turn waits until its events are read. A write
-/// fails when the command has closed its input or has ended.
+/// A write blocks while the command does not read. Write more than a pipe holds in a separate
+/// thread: the agent may itself be waiting until its events are read. A write fails when the
+/// command has closed its input or has ended.
 ///
 /// [`Command::exit_grace`]: super::Command::exit_grace
 #[derive(Debug)]
