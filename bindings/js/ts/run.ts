@@ -259,7 +259,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     // After the start of the command nothing here may throw.
     verify({ command: command ?? null, args }, { command: COMMAND, args: WORDS });
     verify(options, OPTIONS);
-    const { cwd, env, stdin, openStdin = false, timeout, idleTimeout, exitGrace, signal, onStderr, onStdout, ...check } = options;
+    const { cwd, env, stdin, openStdin = false, timeout, idleTimeout, exitGrace, signal, ...others } = options;
+    const { onStderr, onStdout, ...check } = others;
     if (signal?.aborted === true) throw signal.reason ?? new NdjsonCheckError("the signal is aborted");
     this.#options = options;
     this.#idleTimeout = limitOf(idleTimeout);
