@@ -58,7 +58,12 @@ impl Vocabulary {
 
     fn schema(&mut self, value: &Value, key: &str) {
         match value {
-            Value::String(text) if key == "pattern" => self.pattern(text),
+            // A schema may have patterns in another syntax.
+            Value::String(text) if key == "pattern" => {
+                if LazyRegex::syntax_error(text).is_none() {
+                    self.pattern(text);
+                }
+            }
             Value::String(text) if ["const", "enum"].contains(&key) => {
                 self.texts.insert(text.clone());
             }
@@ -69,12 +74,9 @@ impl Vocabulary {
     }
 
     fn pattern(&mut self, text: &str) {
-        // A schema may have patterns in another syntax.
-        if LazyRegex::syntax_error(text).is_none() {
-            let words = words(text).map(|range| text[range].to_owned()).collect();
-            self.set.push(text);
-            self.patterns.push(WordPattern { regex: LazyRegex::from(text.to_owned()), words });
-        }
+        let words = words(text).map(|range| text[range].to_owned()).collect();
+        self.set.push(text);
+        self.patterns.push(WordPattern { regex: LazyRegex::from(text.to_owned()), words });
     }
 
     pub(crate) fn has(&self, text: &str) -> bool {
