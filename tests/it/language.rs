@@ -283,7 +283,9 @@ fn the_texts_of_one_event_may_be_paragraphs() {
         {"mode": "final", "when": {"/t": "z"}, "value": "/x"}]}});
     for (texts, last, rules) in [
         (json!(["One.", "Two."]), "One.\n\nTwo.", vec![]),
-        (json!(["One.", "", "Two."]), "One.\n\nTwo.\n", vec![]),
+        (json!(["One.", "", "Two."]), "One.\n\n\n\nTwo.\n", vec![]),
+        (json!(["One.", ""]), "One.\n\n", vec![]),
+        (json!(["One.", "", "Two."]), "One.\n\nTwo.", vec![Rule::FinalTextMismatch]),
         (json!(["One.\n\nTwo."]), "One.\n\nTwo.", vec![]),
         (json!(["One.", "Two."]), "One.Two.", vec![Rule::FinalTextMismatch]),
         (json!(["One."]), "Two.\n\nThree.", vec![Rule::FinalTextMismatch]),

@@ -178,11 +178,11 @@ pub(super) fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Co
     joined(chunks, "")
 }
 
-/// The chunks that are not empty, with the joint between them.
-fn joined<'e>(chunks: impl Iterator<Item = Cow<'e, str>>, joint: &str) -> Cow<'e, str> {
-    let mut text = Cow::Borrowed("");
-    for chunk in chunks.filter(|chunk| !chunk.is_empty()) {
-        if text.is_empty() {
+/// The chunks with the joint between them, also next to an empty chunk.
+fn joined<'e>(mut chunks: impl Iterator<Item = Cow<'e, str>>, joint: &str) -> Cow<'e, str> {
+    let mut text = chunks.next().unwrap_or_default();
+    for chunk in chunks {
+        if text.is_empty() && joint.is_empty() {
             text = chunk;
         } else {
             text.to_mut().extend([joint, &chunk]);
