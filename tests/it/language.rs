@@ -296,6 +296,23 @@ fn the_texts_of_one_event_may_be_paragraphs() {
     }
 }
 
+/// Goal: a value is an answer, also next to a final text without words; null is none.
+#[test]
+fn a_structured_answer_is_not_empty() {
+    let profile = json!({"text": {"rules": [{"mode": "final", "when": {"/t": "z"}, "value": "/x"}]},
+        "facts": [{"when": {"/t": "z"}, "set": {"structured": "/v"}}]});
+    for (text, value, rules) in [
+        ("", json!({"open": false}), vec![]),
+        (" \n", json!(0), vec![]),
+        ("", json!(null), vec![Rule::EmptyAnswer]),
+        ("\u{a0}", json!(null), vec![Rule::EmptyAnswer]),
+    ] {
+        let events = json!([{"t": "z", "x": text, "v": value}]);
+        agree(&mut engines(&profile), &stream(&events));
+        assert_eq!(raised(&profile, &events), rules, "{events}");
+    }
+}
+
 /// Goal: text that the agent gave up is not in the answer and raises nothing; the transcript says
 /// so. Method: the streams as one profile reads them, by both engines.
 #[test]

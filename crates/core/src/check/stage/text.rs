@@ -309,8 +309,8 @@ impl<'p> TextCheck<'p> {
     ) -> impl Iterator<Item = Diagnostic> + use<> {
         let is_nothing = self.answer.is_blank();
         let is_empty = match self.is_final_text_empty {
+            _ if self.has_value => false,
             Some(is_empty) => is_empty,
-            None if self.has_value => false,
             // An answer may be something else than text, where text has a final text.
             None if self.has(TextMode::Final) => is_nothing && is_incomplete,
             None => (is_nothing || self.has_only_worked) && !self.profile.text.rules.is_empty(),

@@ -65,7 +65,8 @@ impl BoundedText {
 
     /// Whether it is nothing but white space.
     pub(super) fn is_blank(&self) -> bool {
-        !self.overflowed() && self.kept.trim_ascii().is_empty()
+        let kept = (!self.overflowed()).then_some(self.kept.as_slice());
+        kept.and_then(|kept| str::from_utf8(kept).ok()).is_some_and(|kept| kept.trim().is_empty())
     }
 
     pub(super) fn overflowed(&self) -> bool {
