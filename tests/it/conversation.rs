@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use ndjson_check::run::{AgentRun, Command, Stdin};
-use ndjson_check::{Checker, EventKind, Outcome};
+use ndjson_check::{Checker, EventKind, Outcome, StopReason};
 use tempfile::TempDir;
 
 use crate::fake_agent::{HANGS, agent};
@@ -78,6 +78,18 @@ fn the_idle_timeout_begins_with_a_message() {
     drop(input);
     let summary = run.finish().unwrap();
     assert_eq!(summary.outcome, Outcome::TimedOut);
+}
+
+/// Goal: an agent that does not read a message is idle, also while the write blocks.
+#[test]
+fn the_idle_timeout_ends_a_write_that_blocks() {
+    let command = Command::new(agent()).args(["sleep", "60"]).stdin(Stdin::Open).timeout(HANGS);
+    let mut run = started(command.idle_timeout(Duration::from_millis(400)));
+    let mut input = run.take_stdin().unwrap();
+    input.write_all(&vec![b'x'; 1 << 20]).unwrap_err();
+    run.by_ref().for_each(drop);
+    let stop = &run.exit().unwrap().stop;
+    assert!(matches!(stop, Some(StopReason::IdleTimeout { .. })), "{stop:?}");
 }
 
 /// Goal: the time to end begins when the input is closed.

@@ -14,8 +14,8 @@ use crate::error::Error;
 /// input is open: neither the idle timeout nor [`Command::exit_grace`] ends it.
 ///
 /// A write blocks while the command does not read. Write more than a pipe holds in a separate
-/// thread: the agent may itself be waiting until its events are read. A write fails when the
-/// command has closed its input or has ended.
+/// thread: the agent may itself be waiting until its events are read. The idle timeout ends such a
+/// run. A write fails when the command has closed its input or has ended.
 ///
 /// [`Command::exit_grace`]: super::Command::exit_grace
 #[derive(Debug)]
@@ -33,8 +33,8 @@ impl AgentStdin {
 
 impl Write for AgentStdin {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.watch.message_written();
-        self.pipe.write(bytes)
+        let Self { pipe, watch } = self;
+        watch.writes_message(|| pipe.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {

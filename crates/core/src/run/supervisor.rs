@@ -328,7 +328,7 @@ impl Supervisor {
         }
         let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
-        if !state.waiting && state.stream_end.is_none() {
+        if !state.waiting && !state.has_unread && state.stream_end.is_none() {
             // The check, or our reader, takes the time, not the producer.
             state.last_event = now;
             return None;

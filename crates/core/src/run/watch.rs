@@ -49,6 +49,8 @@ pub(super) struct RunState {
     pub(super) starts_wrong: bool,
     /// Whether the check waits for input; otherwise the check, or our reader, takes the time.
     pub(super) waiting: bool,
+    /// Whether a message waits until the command reads it.
+    pub(super) has_unread: bool,
     pub(super) stopped_reading: bool,
     /// When the current write of our own output began.
     writing: Option<Instant>,
@@ -164,6 +166,7 @@ impl Watch {
             exceeds_limit: false,
             starts_wrong: false,
             waiting: false,
+            has_unread: false,
             stopped_reading: false,
             writing: None,
             blocked: Duration::ZERO,
@@ -192,12 +195,17 @@ impl Watch {
         self.state().input_is_open = true;
     }
 
-    pub(super) fn message_written(&self) {
+    /// Writes a message, or a part of it.
+    pub(super) fn writes_message<T>(&self, write: impl FnOnce() -> T) -> T {
         let mut state = self.state();
         state.has_message = true;
+        state.has_unread = true;
         state.last_event = Instant::now();
         drop(state);
         self.waker.wake();
+        let written = write();
+        self.state().has_unread = false;
+        written
     }
 
     /// From now on, a command that has answered the latest message has only to exit.
