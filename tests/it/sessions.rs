@@ -211,3 +211,28 @@ fn hooks_belong_to_the_session_that_they_precede() {
     assert_eq!(reported, expected);
     assert!(sessions.found.iter().flatten().all(|it| it.rule.name() != "session-id-changed"));
 }
+
+/// Goal: an end without an id is of the session before it, unless that one has ended. Method: a run
+/// and a message that cannot be sent, one after the other; how many sessions there are.
+#[test]
+fn an_end_without_an_id_is_of_an_open_session() {
+    let read = |name: &str| {
+        fs::read_to_string(root().join(format!("fixtures/agents/letta/{name}.ndjson"))).unwrap()
+    };
+    let (sent, lost) = (read("cloud-send"), read("cloud-send-failed"));
+    let open = read("cloud-send-failed-after-init");
+    for (stream, sessions) in [
+        (open.clone(), 1),
+        (format!("{sent}{open}"), 1),
+        (format!("{open}{sent}"), 2),
+        (format!("{sent}{lost}"), 2),
+        (format!("{lost}{lost}"), 2),
+        (format!("{lost}{sent}"), 2),
+    ] {
+        let flags = ["--sessions", "many", "--report", "json"];
+        let output = run_on(&flags, stream.as_bytes());
+        let report = text(&output.stdout);
+        let found = report.lines().filter(|line| line.starts_with("{\"type\":\"stream\""));
+        assert_eq!(found.count(), sessions, "{stream}");
+    }
+}

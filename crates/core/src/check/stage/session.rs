@@ -31,8 +31,9 @@ pub(crate) struct SessionCheck<'p> {
     /// The latest start, and whether its turn is still open: then it is not repeated.
     start_line: Option<u64>,
     in_turn: bool,
-    /// Whether there was a terminal event.
+    /// Whether there was a terminal event, and whether there was one in this turn.
     has_ended: bool,
+    has_turn_ended: bool,
     /// If the start may be repeated although its turn has not ended.
     restart: Option<Restart>,
     /// Whether the id may change until the next start.
@@ -59,6 +60,7 @@ impl<'p> SessionCheck<'p> {
             start_line: None,
             in_turn: false,
             has_ended: false,
+            has_turn_ended: false,
             restart: None,
             has_new_id: false,
             held_back_ends: 0,
@@ -80,8 +82,9 @@ impl<'p> SessionCheck<'p> {
             self.start(facts, found);
         }
         // An end without an id is of the session before it.
-        let is_lost = |id: &&str| id.is_empty() && facts.terminal().is_some() && self.in_turn;
-        if let Some(id) = facts.session.filter(|id| self.has_ended || !is_lost(id)) {
+        let is_in_turn = self.in_turn && !self.has_turn_ended;
+        let is_lost = |id: &&str| id.is_empty() && facts.terminal().is_some() && is_in_turn;
+        if let Some(id) = facts.session.filter(|id| !is_lost(id)) {
             self.session(id, facts, found);
         }
         if facts.marks.starts_session {
@@ -94,7 +97,8 @@ impl<'p> SessionCheck<'p> {
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
         }
-        self.has_ended |= facts.terminal().is_some();
+        self.has_turn_ended |= facts.terminal().is_some();
+        self.has_ended |= self.has_turn_ended;
         self.first_event.get_or_insert((facts.line, facts.offset));
         let is_early = || self.rules.must_be_first.precedes(facts.tag);
         if self.start_line.is_none() && self.early.is_none() && is_early() {
@@ -103,14 +107,16 @@ impl<'p> SessionCheck<'p> {
     }
 
     /// Whether this is not the id of the latest start, or else of the latest event; none if one of
-    /// the ids is not known.
+    /// the ids is not known or empty.
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
+        let id = id.filter(|id| !id.is_empty());
         let latest = self.session.as_ref().map(|(_, id)| id);
         Some(!self.has_new_id && !self.started.as_ref().or(latest)?.is(id?))
     }
 
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
+        self.has_turn_ended = false;
         self.restart = None;
         self.held_back_ends = 0;
     }

@@ -193,6 +193,7 @@ fn another_id_is_that_of_another_session() {
         ("x session=a, hello, x session=b", Some("b"), Some(false)),
         // One of the ids is not known.
         ("hello session=a", None, None),
+        ("hello session=a", Some(""), None),
         ("hello", Some("a"), None),
         (&of_long, Some(&*long), Some(false)),
         (&of_long, Some(&*longer), Some(true)),
