@@ -36,7 +36,7 @@ const NO_THINKING: [&str; 21] = [
     "qwen",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 10] = [
+const NO_NOTICES: [&str; 11] = [
     "antigravity",
     "claude-like",
     "codebuddy",
@@ -46,6 +46,7 @@ const NO_NOTICES: [&str; 10] = [
     "jsonl",
     "kimi",
     "kiro",
+    "kolega",
     "qoder",
 ];
 

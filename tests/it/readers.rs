@@ -2,11 +2,13 @@
 //! use its profile.
 
 mod anthropic;
+mod kolega;
 mod opencode;
 
 use serde_json::Value;
 
 use anthropic::{anthropic, claude, claude_like, cortex, qoder};
+use kolega::{kolega, mastracode};
 use opencode::{opencode, opencode_2};
 
 /// What a stream says about its run.
@@ -374,7 +376,9 @@ pub(crate) fn reader(profile: &str) -> Option<Reader> {
         "jan" => jan,
         "junie" => junie,
         "kiro" => kiro,
+        "kolega" => kolega,
         "letta" => letta,
+        "mastracode" => mastracode,
         "opencode" => opencode,
         "opencode-2" => opencode_2,
         "pi" => pi,
