@@ -816,6 +816,34 @@ def hermes(run):
     return Launch(args, env, {".hermes/config.yaml": json.dumps(config)})
 
 
+@agent("mastracode", can="deny max-turns question resume", jq='select(.type == "result") | .status == "completed"')
+def mastracode(run):
+    provider = {"name": "lab", "url": run.url + "/v1", "apiKey": run.key, "models": [NAME]}
+    modes = dict.fromkeys(("build", "plan", "fast"), f"lab/{NAME}")
+    settings = {"customProviders": [provider], "models": {"modeDefaults": modes}}
+    args = [npm_bin(run, "mastracode"), "--prompt", PROMPT, "--output", "jsonl"]
+    if run.needs("deny"):
+        args += ["--permission-mode", "deny"]
+        settings["preferences"] = {"yolo": False}
+    if run.needs("max-turns"):
+        args += ["--max-turns", "2"]
+    if run.needs("resume"):
+        args += ["--continue"]
+    files = {".local/share/mastracode/settings.json": json.dumps(settings)}
+    return Launch(args, {"MASTRA_TELEMETRY_DISABLED": "1"}, files)
+
+
+@agent("kolega", can="deny", jq='select(.type == "run.completed") | .payload.exit_code == 0')
+def kolega(run):
+    args = [venv_bin(run, "kolega-code"), "ask", "--json", "--endpoint-url", run.url + "/v1"]
+    args += ["--endpoint-api-key", run.key, "--model", NAME, "--endpoint-context", "100000", PROMPT]
+    if run.needs("deny"):
+        args += ["--permission-mode", "ask"]
+    # The table of tokens comes from a package: the program would download it.
+    packages = run.place / "venv/lib/python3.13/site-packages"
+    return Launch(args, {"TIKTOKEN_CACHE_DIR": str(packages / "litellm/litellm_core_utils/tokenizers")})
+
+
 # Agents that speak only ACP
 
 

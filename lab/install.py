@@ -118,6 +118,8 @@ def npm(package, target, log):
     ]
     if package.runtime == "bun":
         command.append("bun")
+    if package.runtime == "node no-scripts":
+        command.append("--ignore-scripts")
     subprocess.run(
         command,
         stdout=log,
@@ -137,6 +139,10 @@ def pip(package, target, log):
 
     def run(*what):
         subprocess.run([*command, *what], stdout=log, stderr=log, check=True, timeout=LIMIT)
+
+    for word in package.runtime.split()[1:]:
+        if word != "node":
+            run("--no-deps", word)
 
     absent = set()
     while True:

@@ -377,7 +377,7 @@ KINDS = ("general-purpose", "general", "coder", "worker", "explore")
 
 
 def delegate(turn):
-    names = ("task", "agent", "spawn_agent", "subagent", "delegate_task")
+    names = ("task", "agent", "spawn_agent", "subagent", "delegate_task", "dispatch_agent")
     name = next((name for name in turn.tools if name.split("/")[-1].lower() in names), None)
     if name is None:
         raise Missing("no tool that starts a sub-agent")
@@ -386,6 +386,7 @@ def delegate(turn):
     return turn.tool(
         tool,
         prompt=NESTED,
+        task=NESTED,
         message=NESTED,
         tasks=[{"goal": NESTED}],
         description="say hi",
@@ -848,6 +849,11 @@ def hook_halts(turn):
 @scenario("more turns than are allowed", needs="max-turns", calls="any", unanswered="failed")
 def max_turns(turn):
     return end() if turn.results >= 6 else Reply(text=["Again."], calls=[turn.shell(f"echo {turn.results}")])
+
+
+@scenario("a question that no user can answer", needs="question", calls="any", unanswered="failed")
+def question(turn):
+    return end() if turn.results else Reply(text=["Let me ask."], calls=[turn.tool("^ask_user$", question="Which?")])
 
 
 @scenario("the same command twelve times", calls="any", unanswered="failed")

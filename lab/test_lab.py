@@ -493,7 +493,7 @@ class Plans(unittest.TestCase):
             try:
                 self.assertIsInstance(one.script(Turn()), Reply, one.name)
             except Missing:
-                self.assertRegex(one.name, "^(mcp|script|subagent)")
+                self.assertRegex(one.name, "^(mcp|question|script|subagent)")
 
 
 if __name__ == "__main__":
