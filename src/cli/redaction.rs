@@ -149,6 +149,8 @@ impl<'c> RedactedCopy<'c> {
         self.write(&rest, copies, out);
         copies.iter_mut().for_each(TeeTarget::end);
         let original = original.map_err(|error| self.redacted(error))?;
+        let mut exit = exit.clone();
+        exit.stderr_lines.iter_mut().for_each(|line| *line = self.redactor.stderr_line(line));
         let Self { stream, failure, expectations, of_messages, .. } = self;
         if let Some(error) = failure {
             return Err(error);
@@ -157,7 +159,7 @@ impl<'c> RedactedCopy<'c> {
         let hides_text = expectations.is_some();
         let mut judged =
             WithOriginalVerdict { out, of_messages, hides_text, original, expectations };
-        stream.finish(exit, &mut judged).map(drop)
+        stream.finish(&exit, &mut judged).map(drop)
     }
 }
 

@@ -22,6 +22,9 @@ fn knowing(is_plain: bool) -> Checker {
             {"matches": "^\\s*$", "is": "banner"},
             {"matches": "^Hint: $", "is": "banner", "where": "before"},
             {"matches": "^warn: ", "is": "stderr"},
+            {"matches": "^no: (?<text>.*)", "is": "stderr", "means": "denied-call"},
+            {"matches": "^bad", "is": "banner", "means": "failed-call"},
+            {"matches": "^lost", "is": "banner", "means": "background-work-lost"},
             {"matches": "^FATAL", "is": "banner", "failed": true, "reason": "billing"},
             {"matches": "^!", "is": "stderr", "where": "before"},
         ],
@@ -75,6 +78,30 @@ fn a_failure_in_plain_text_is_a_failed_run() {
         let recovered = format!("{stream}{{\"t\":\"z\"}}\n");
         let (summary, raised) = judge(recovered.as_bytes(), &mut checker);
         assert_eq!((summary.outcome, raised), (Outcome::Succeeded, vec![]));
+    }
+}
+
+/// Goal: a line may say what no event shows.
+#[test]
+fn a_line_may_say_how_a_call_ended() {
+    let lost = [Rule::BackgroundWorkLost];
+    let denied = [Rule::StderrInStream, Rule::DeniedCall];
+    for (stream, raised, counts, texts) in [
+        ("%no: x\n%z", &denied[..], (1, 1, 0), vec!["x"]),
+        ("%no: x\n%no: y\nbad\nz", &denied, (3, 2, 1), vec!["x", "y", "bad"]),
+        ("%no: x%z", &denied, (1, 1, 0), vec!["x"]),
+        ("%bad\n%z", &[], (1, 0, 1), vec!["bad"]),
+        ("%lost\nz", &lost, (0, 0, 0), vec![]),
+    ] {
+        let stream = stream.replace('%', &format!("{EVENT}\n")).replace('z', "{\"t\":\"z\"}\n");
+        for is_plain in [false, true] {
+            let (summary, found) = judge(stream.as_bytes(), &mut knowing(is_plain));
+            assert_eq!(found, raised, "{stream}");
+            let all = summary.call_counts;
+            assert_eq!((all.total, all.denied, all.failed), counts, "{stream}");
+            let listed: Vec<&str> = summary.tool_calls.iter().map(|it| &*it.detail).collect();
+            assert_eq!(listed, texts, "{stream}");
+        }
     }
 }
 

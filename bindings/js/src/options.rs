@@ -115,6 +115,8 @@ pub(crate) struct Exit {
     #[serde(default)]
     expects_turn: bool,
     stderr: Option<Vec<String>>,
+    #[serde(default)]
+    stderr_lines: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +146,7 @@ impl From<Exit> for ProducerExit {
         producer.stdout_held_open = exit.stdout_held_open;
         producer.expects_turn = exit.expects_turn;
         producer.stderr = exit.stderr;
+        producer.stderr_lines = exit.stderr_lines;
         producer.stop = exit.stop.map(|stop| match stop {
             Stop::Lingered => StopReason::Lingered,
             Stop::LimitExceeded => StopReason::LimitExceeded,

@@ -58,6 +58,7 @@ export interface RunExit extends ExitStatus {
   readonly stdoutHeldOpen?: boolean;
   readonly expectsTurn?: boolean;
   readonly stderr?: readonly string[];
+  readonly stderrLines?: readonly string[];
 }
 
 // A reader that nobody closed is closed when it is collected, where the runtime says when.

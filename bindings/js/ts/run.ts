@@ -18,7 +18,7 @@ const DRAIN_TICK_MS = 50;
 const STDERR_MS = 500;
 const EXIT_GRACE_MS = 10_000;
 const STDERR_LINES_MAX = 10;
-const STDERR_CHARACTERS_MAX = 64 * 1024;
+const STDERR_CHARACTERS_MAX = 256 * 1024;
 /** Events that wait for a slow reader; then the agent waits. */
 const WAITING_MAX = 1_024;
 /** The longest time of a timer of JavaScript. */
@@ -131,10 +131,10 @@ function inputOf(data: Chunk): string | Uint8Array {
   return typeof data === "string" ? data : toBytes(data);
 }
 
-/** The last lines, as a terminal leaves them: a carriage return begins a line anew. */
-function lastLines(text: string): string[] {
+/** The lines, as a terminal leaves them: a carriage return begins a line anew. */
+function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line) => line.replace(/\r+$/, "").split("\r").at(-1) ?? "");
-  return lines.filter((line) => line.trim() !== "").slice(-STDERR_LINES_MAX);
+  return lines.filter((line) => line.trim() !== "");
 }
 
 /** Whole milliseconds; Infinity is no limit. */
@@ -444,7 +444,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#signal("SIGKILL");
     await this.#readStderr();
     await this.#pending;
-    const stderrTail = lastLines(this.#stderr);
+    const stderrLines = linesOf(this.#stderr);
+    const stderrTail = stderrLines.slice(-STDERR_LINES_MAX);
     const all: RunExit = {
       ...exit,
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
@@ -452,6 +453,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       stdoutHeldOpen: this.#isHeldOpen,
       expectsTurn: this.#hasMessage && (this.#reader.state & 1) !== 0,
       stderr: stderrTail,
+      stderrLines,
     };
     if (this.#thrown !== undefined) throw this.#thrown.error;
     const last = this.#reader.finishRun(all);
@@ -488,7 +490,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     await this.#readStderr();
     // Of a command that still ran, the signal is ours.
     const isOurs = !hadExited && exit.signal !== undefined;
-    throw withEnd(error, isOurs ? {} : exit, lastLines(this.#stderr));
+    throw withEnd(error, isOurs ? {} : exit, linesOf(this.#stderr).slice(-STDERR_LINES_MAX));
   }
 
   #mustWait(): boolean {

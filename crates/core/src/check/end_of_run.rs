@@ -52,6 +52,9 @@ pub struct ProducerExit {
     pub had_no_call_timeout: bool,
     /// The last lines it wrote to standard error, if standard error was read.
     pub stderr: Option<Vec<String>>,
+    /// Lines of its standard error, in their order: all, or at least those that the profile knows.
+    /// Some of them say what no event shows, such as a call that was denied.
+    pub stderr_lines: Vec<String>,
 }
 
 impl From<ExitStatus> for ProducerExit {

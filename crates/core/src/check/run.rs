@@ -1,6 +1,7 @@
 //! One run of an agent: the stages that follow it, through all its turns.
 
 mod notes;
+mod said;
 
 use super::contract::Contract;
 use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState};
@@ -296,9 +297,8 @@ impl<'c> Run<'c> {
         findings: &mut Findings<'_>,
     ) -> EndOfRun<'c> {
         self.text.finish();
-        // A command that succeeds without an event may have written its answer as text.
-        let may_be_answer = self.events == 0 && matches!(exit.status, Some(it) if it.is_success());
-        let failure = lines.failure.take().filter(|it| it.reason.is_some() || !may_be_answer);
+        let on_stderr = self.observe_stderr(exit, &mut findings.pending);
+        let failure = self.failure_in(lines, exit).or(on_stderr);
         let text_says_failed = self.terminal.note_failure_line(failure, &mut self.facts);
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
@@ -358,19 +358,6 @@ impl<'c> Run<'c> {
             self.demands(&end, findings);
         }
         end
-    }
-
-    /// What a command that failed wrote in place of events and standard error says why.
-    fn text_explains(&mut self, end: &EndOfRun<'_>, exit: &ProducerExit, text: Option<&String>) {
-        let has_no_output = self.events == 0 && exit.stderr.iter().flatten().next().is_none();
-        let Some(text) = text.filter(|_| has_no_output && end.cause == EndCause::Failed) else {
-            return;
-        };
-        if self.facts.error_text.is_none() {
-            let (reason, _) = self.contract.profile().reason_in(text);
-            self.facts.reason = self.facts.reason.or(reason);
-            self.facts.error_text = Some(text.clone());
-        }
     }
 
     fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {

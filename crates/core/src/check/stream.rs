@@ -139,6 +139,9 @@ impl<'c> LineLoop<'c> {
                 if let Some((line, event)) = accepted {
                     self.parsed(begin, &line, &event, out)?;
                 }
+                if let Some(said) = self.lines.said.take() {
+                    self.run.observe_said(&said, &mut self.findings.pending);
+                }
             } else {
                 break;
             }

@@ -61,7 +61,7 @@ pub use exit::ErrorSeverity;
 pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};
 pub use load::NO_SUCH_PROFILE;
 pub(crate) use load::{parse_json, read_json};
-pub(crate) use noise::{Noise, NoiseKind, NoisePlace};
+pub(crate) use noise::{Noise, NoiseKind, NoiseMeaning, NoisePlace};
 pub(crate) use providers::{reason_of_provider, time_of_provider};
 pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, UsageMode};
 pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules, ToolSource};

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::EndReason;
+use super::{EndReason, Profile};
 use crate::profile::pattern::LazyRegex;
 
 /// A known line, or start of a line, that is not a JSON object.
@@ -19,6 +19,8 @@ pub(crate) struct Noise {
     pub may_recover: bool,
     /// Why it failed, in one word.
     pub reason: Option<EndReason>,
+    /// What no event shows, and the line does.
+    pub means: Option<NoiseMeaning>,
     #[serde(rename = "where", default)]
     pub place: NoisePlace,
 }
@@ -32,6 +34,17 @@ pub(crate) enum NoiseKind {
     Stderr,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NoiseMeaning {
+    /// A call was denied.
+    DeniedCall,
+    /// A call failed.
+    FailedCall,
+    /// Background work was lost.
+    BackgroundWorkLost,
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoisePlace {
@@ -39,4 +52,20 @@ pub(crate) enum NoisePlace {
     Line,
     /// In front of the first object of a line, which is the event.
     Before,
+}
+
+impl Noise {
+    /// What the agent says in a line: the group `text` of the pattern, or all of it.
+    pub(crate) fn text<'t>(&self, line: &'t str) -> &'t str {
+        self.matches.group(line, "text").unwrap_or(line).trim()
+    }
+}
+
+impl Profile {
+    /// The rule of a line of standard error that says more about the run.
+    pub(crate) fn known_stderr(&self, line: &str) -> Option<&Noise> {
+        let is_known = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(line);
+        let rule = self.noise.iter().find(is_known)?;
+        (rule.is == NoiseKind::Stderr && (rule.failed || rule.means.is_some())).then_some(rule)
+    }
 }

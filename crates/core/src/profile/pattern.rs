@@ -53,10 +53,10 @@ impl LazyRegex {
         Some(self.compiled().captures(text)?.name(name)?.as_str())
     }
 
-    /// Where the groups with a name are.
+    /// Where the groups with a name are. The group `text` is not read, only shown.
     pub(crate) fn named_groups(&self, text: &str) -> Vec<Range<usize>> {
         let Some(captures) = self.compiled().captures(text) else { return Vec::new() };
-        let names = self.compiled().capture_names().flatten();
+        let names = self.compiled().capture_names().flatten().filter(|name| *name != "text");
         names.filter_map(|name| captures.name(name)).map(|group| group.range()).collect()
     }
 

@@ -134,6 +134,15 @@ impl Redactor {
         String::from_utf8_lossy(&out).into_owned()
     }
 
+    /// A line of standard error, which is judged with the stream.
+    pub fn stderr_line(&mut self, line: &str) -> String {
+        let Some(Content::OfStream(content)) = &mut self.content else { return self.text(line) };
+        let filled = content.stderr_line(line);
+        let mut out = Vec::new();
+        self.plain(&filled, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
     fn end_line(&mut self, out: &mut Vec<u8>) {
         if !self.is_in_long_line {
             let line = std::mem::take(&mut self.partial);

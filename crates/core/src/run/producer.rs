@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::blocking_file::BlockingFile;
 use super::platform::{self, Group, Signals, stoppable};
-use super::stderr;
+use super::stderr::{self, Stderr};
 use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
 use super::watch::{Measured, RunObserver, Watch};
@@ -63,8 +63,7 @@ pub struct Producer {
     pub(super) id: Option<u32>,
     pub(super) watch: Watch,
     timers: Timers,
-    /// Returns the last lines of standard error.
-    stderr: Option<JoinHandle<Vec<String>>>,
+    stderr: Option<JoinHandle<Stderr>>,
     supervisor: JoinHandle<Supervised>,
     /// If it is a pipe.
     pub(super) stdin: Option<ChildStdin>,
@@ -162,7 +161,7 @@ impl Producer {
         let (stdout, stop_out) = stoppable(stdout)?;
         let (stderr, stop_err) = stoppable(stderr)?;
         let stream = ProducerStream::new(stdout, Some(watch.0.clone()));
-        let stderr = stderr::pass_on(ProducerStream::new(stderr, None), copy)?;
+        let stderr = stderr::pass_on(ProducerStream::new(stderr, None), copy, watch.0.clone())?;
         let (checks, stop) = (watch.0.clone(), vec![stop_out, stop_err]);
         let supervisor = Supervisor::new(Some(group), timers.clone(), watch, signals, stop, whole);
         let (stderr, supervisor) = (Some(stderr), supervisor.start()?);
@@ -219,7 +218,9 @@ impl Producer {
         end.expects_turn = expects_turn;
         end.had_no_idle_timeout = hides_open_calls && self.timers.idle.is_some();
         end.had_no_call_timeout = hides_open_calls && !self.timers.calls.is_empty();
-        end.stderr = self.stderr.and_then(|thread| thread.join().ok());
+        if let Some(stderr) = self.stderr.and_then(|thread| thread.join().ok()) {
+            (end.stderr, end.stderr_lines) = (Some(stderr.last), stderr.known);
+        }
         (end, interrupted)
     }
 }

@@ -1,28 +1,105 @@
 //! The command's standard error: passed on as it comes; its end, redacted if it must be, is
-//! kept for the report.
+//! kept for the report, and the lines that the profile knows for the check.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use super::producer::StderrCopy;
 use super::stream::ProducerStream;
+use super::watch::Watch;
 use crate::check::says_something;
+use crate::profile::Profile;
 
 /// The end of a command's standard error that is kept, in bytes.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
 
 const STDERR_LINES_MAX: usize = 10;
 
+/// What is kept of a line that the profile knows, in bytes.
+const KNOWN_LINE_BYTES_MAX: usize = 4 * 1024;
+
+/// What is kept of all of them. The first ones make room.
+const KNOWN_BYTES_MAX: usize = 256 * 1024;
+
+/// What is kept of standard error.
+#[derive(Debug, Default)]
+pub(super) struct Stderr {
+    /// The last lines.
+    pub(super) last: Vec<String>,
+    /// The lines that the profile knows, as they came.
+    pub(super) known: Vec<String>,
+}
+
+/// The lines that the profile knows; all lines until the check knows the profile.
+#[derive(Debug)]
+struct StderrLines {
+    watch: Watch,
+    profile: Option<Arc<Profile>>,
+    /// The start of the line that is not yet complete.
+    open: Vec<u8>,
+    kept: VecDeque<String>,
+    bytes: usize,
+}
+
+impl StderrLines {
+    fn new(watch: Watch) -> Self {
+        let (open, kept) = (Vec::new(), VecDeque::new());
+        Self { watch, profile: None, open, kept, bytes: 0 }
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        if self.profile.is_none() {
+            self.profile.clone_from(&self.watch.state().profile);
+        }
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = KNOWN_LINE_BYTES_MAX - self.open.len();
+            self.open.extend(&piece[..piece.len().min(room)]);
+            if piece.ends_with(b"\n") {
+                self.end_line();
+            }
+        }
+    }
+
+    fn end_line(&mut self) {
+        let text = String::from_utf8_lossy(&self.open);
+        let line = as_shown(text.trim_end_matches('\n'));
+        let is_known = |profile: &Profile| profile.known_stderr(line).is_some();
+        if !line.is_empty() && self.profile.as_deref().is_none_or(is_known) {
+            self.bytes += line.len() + size_of::<String>();
+            self.kept.push_back(line.to_owned());
+        }
+        self.open.clear();
+        while self.bytes > KNOWN_BYTES_MAX {
+            let first = self.kept.pop_front().map(|line| line.len() + size_of::<String>());
+            self.bytes -= first.unwrap_or(self.bytes);
+        }
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if !self.open.is_empty() {
+            self.end_line();
+        }
+        self.kept.into()
+    }
+}
+
+/// A line as a terminal leaves it: a carriage return begins it anew.
+fn as_shown(line: &str) -> &str {
+    line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default()
+}
+
 /// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
-/// reader delays the stream. The thread ends when everything is passed on; it returns the last
-/// lines.
+/// reader delays the stream. The thread ends when everything is passed on.
 pub(super) fn pass_on(
     mut pipe: ProducerStream,
     copy: StderrCopy,
-) -> io::Result<JoinHandle<Vec<String>>> {
+    watch: Watch,
+) -> io::Result<JoinHandle<Stderr>> {
     thread::Builder::new().spawn(move || {
         let mut tail = VecDeque::new();
+        let mut known = StderrLines::new(watch);
         let mut buffer = vec![0; 16 * 1024];
         let StderrCopy { out: mut ours, mut redactor } = copy;
         // The tail is cut from what is written: half a secret would not be found in it.
@@ -37,6 +114,7 @@ pub(super) fn pass_on(
         };
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
             let bytes = &buffer[..count];
+            known.feed(bytes);
             let redacted = redactor.as_mut().map(|redactor| {
                 let mut ready = Vec::new();
                 redactor.feed(bytes, &mut ready);
@@ -49,16 +127,15 @@ pub(super) fn pass_on(
             redactor.finish(&mut rest);
             write(&rest);
         }
-        last_lines(tail.make_contiguous())
+        Stderr { last: last_lines(tail.make_contiguous()), known: known.finish() }
     })
 }
 
-/// The last lines, as a terminal leaves them: a carriage return begins a line anew. If none of them
-/// says something, the first of them makes room for the last one that does.
+/// The last lines. If none of them says something, the first of them makes room for the last one
+/// that does.
 fn last_lines(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    let lines = text.lines().map(|line| line.trim_end_matches('\r').rsplit('\r').next());
-    let lines = lines.flatten().filter(|line| !line.trim().is_empty());
+    let lines = text.lines().map(as_shown).filter(|line| !line.trim().is_empty());
     let lines: Vec<&str> = lines.collect();
     let first = lines.len().saturating_sub(STDERR_LINES_MAX);
     // A stack, or the usage of the command, may be longer than what is kept.
@@ -69,7 +146,46 @@ fn last_lines(bytes: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::last_lines;
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::{KNOWN_BYTES_MAX, StderrLines, last_lines};
+    use crate::run::producer::Timers;
+    use crate::run::watch::Watch;
+
+    #[test]
+    fn lines_are_kept_if_the_profile_knows_them() {
+        let profile = json!({
+            "name": "noisy",
+            "title": "x",
+            "tags": { "at": ["/t"] },
+            "noise": [
+                { "matches": "^no$", "is": "stderr" },
+                { "matches": "^denied: ", "is": "stderr", "means": "denied-call" },
+                { "matches": "^dead", "is": "stderr", "failed": true },
+                { "matches": "^text", "is": "banner", "failed": true }
+            ]
+        });
+        let (watch, _wake) = Watch::new(&Timers::default()).expect("a watch");
+        let mut lines = StderrLines::new(watch.clone());
+        lines.feed(b"early\nden");
+        watch.state().profile = Some(Arc::new(serde_json::from_value(profile).expect("a profile")));
+        lines.feed(b"ied: a\nno\n%\rdenied: b\r\ntext\ndea");
+        lines.feed(&[b'x'; KNOWN_BYTES_MAX]);
+        lines.feed(b"\ndead");
+        let kept = lines.finish();
+        assert_eq!(kept[..3], ["early", "denied: a", "denied: b"]);
+        assert_eq!(kept[3..], ["dead"], "of a long line, the start counts");
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let (watch, _wake) = Watch::new(&Timers::default()).expect("a watch");
+        let mut lines = StderrLines::new(watch);
+        lines.feed("12345678\n\n".repeat(KNOWN_BYTES_MAX).as_bytes());
+        assert_eq!(lines.finish().len(), KNOWN_BYTES_MAX / (8 + size_of::<String>()));
+    }
 
     #[test]
     fn what_a_progress_line_was_before_is_not_kept() {

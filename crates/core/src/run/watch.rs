@@ -11,7 +11,7 @@ use crate::check::{
     CheckedLine, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
 };
 use crate::error::Error;
-use crate::profile::CallKind;
+use crate::profile::{CallKind, Profile};
 use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
@@ -56,6 +56,8 @@ pub(super) struct RunState {
     writing: Option<Instant>,
     /// How long earlier writes blocked.
     blocked: Duration,
+    /// Of the stream, once it is known.
+    pub(super) profile: Option<Arc<Profile>>,
     /// Whether a tool may be at work although no call is open: there is no idle timeout.
     pub(super) hides_open_calls: bool,
     /// What the user of the library asked for, until the supervisor does it.
@@ -170,6 +172,7 @@ impl Watch {
             stopped_reading: false,
             writing: None,
             blocked: Duration::ZERO,
+            profile: None,
             hides_open_calls: false,
             stop: None,
             timers: timers.clone(),
@@ -307,7 +310,9 @@ pub struct RunObserver {
 
 impl Observer for RunObserver {
     fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.watch.state().hides_open_calls = !start.shows_open_calls();
+        let mut state = self.watch.state();
+        state.hides_open_calls = !start.shows_open_calls();
+        state.profile = Some(Arc::clone(&start.profile));
         Ok(())
     }
 

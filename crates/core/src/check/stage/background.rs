@@ -56,6 +56,11 @@ impl BackgroundWork {
         }
     }
 
+    /// A line of plain text says that work was lost, without its name.
+    pub(crate) fn lost_unknown(&mut self) {
+        self.has_lost_unknown = !self.shows_starts;
+    }
+
     fn end(&mut self, id: &BoundedId) {
         if id.as_str().is_empty() {
             self.open.clear();

@@ -10,6 +10,7 @@ mod corrected;
 mod interruptions;
 mod known_call;
 mod parents;
+mod said;
 mod untracked;
 
 use std::collections::{HashMap, VecDeque};

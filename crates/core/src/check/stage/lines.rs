@@ -7,7 +7,7 @@ use crate::check::findings::Findings;
 use crate::check::note::counted;
 use crate::facts::FactReader;
 use crate::limits::ERROR_TEXT_BYTES_MAX;
-use crate::profile::{EndReason, Noise, NoiseKind, NoisePlace, Profile};
+use crate::profile::{EndReason, Noise, NoiseKind, NoiseMeaning, NoisePlace, Profile};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::clipped;
@@ -33,6 +33,8 @@ pub(crate) struct LineCheck<'c> {
     pub(crate) cut_line: Option<Diagnostic>,
     /// The first line of plain text that says that the run failed.
     pub(crate) failure: Option<FailureLine>,
+    /// What the latest line says in place of an event.
+    pub(crate) said: Option<SaidLine>,
     /// The first text that is not an event, and that the profile does not know or knows from
     /// standard error.
     pub(crate) first_text: Option<String>,
@@ -47,11 +49,37 @@ pub(crate) struct LineCheck<'c> {
 /// A line of plain text that says that the run failed.
 #[derive(Debug)]
 pub(crate) struct FailureLine {
-    pub(crate) number: u64,
+    /// None of a line that is not in the stream.
+    pub(crate) number: Option<u64>,
     pub(crate) text: String,
     pub(crate) reason: Option<EndReason>,
     /// It counts only if no event follows.
     pub(crate) may_recover: bool,
+}
+
+impl FailureLine {
+    pub(crate) fn of(noise: &Noise, line: &str, number: Option<u64>) -> Self {
+        let text = clipped(noise.text(line), ERROR_TEXT_BYTES_MAX).into_owned();
+        let Noise { reason, may_recover, .. } = *noise;
+        Self { number, text, reason, may_recover }
+    }
+}
+
+/// What a line of plain text says of the run, and no event shows.
+#[derive(Debug)]
+pub(crate) struct SaidLine {
+    pub(crate) meaning: NoiseMeaning,
+    pub(crate) text: String,
+    /// The line and its offset; none of a line that is not in the stream.
+    pub(crate) at: Option<(u64, u64)>,
+}
+
+impl SaidLine {
+    pub(crate) fn of(noise: &Noise, line: &str, at: Option<(u64, u64)>) -> Option<Self> {
+        let meaning = noise.means?;
+        let text = clipped(noise.text(line), ERROR_TEXT_BYTES_MAX).into_owned();
+        Some(Self { meaning, text, at })
+    }
 }
 
 /// A line that is not an event, once the profile has been asked.
@@ -59,7 +87,7 @@ pub(crate) struct FailureLine {
 enum LineNoise<'a, 'c> {
     /// The profile does not know it.
     NotNoise,
-    EventBehindText(GluedEvent<'a>, Option<NoiseKind>),
+    EventBehindText(GluedEvent<'a>, Option<&'c Noise>),
     Line(&'c Noise),
 }
 
@@ -75,6 +103,7 @@ impl<'c> LineCheck<'c> {
             lines: 0,
             cut_line: None,
             failure: None,
+            said: None,
             first_text: None,
             last_text: None,
             cut_at: None,
@@ -134,13 +163,14 @@ impl<'c> LineCheck<'c> {
                 self.not_an_event(&line, &defect, findings);
                 None
             }
-            LineNoise::EventBehindText(GluedEvent { line: rest, event, .. }, kind) => {
-                if kind.is_none() {
+            LineNoise::EventBehindText(GluedEvent { before, line: rest, event }, noise) => {
+                if noise.is_none() {
                     findings.pending.push(defect.diagnostic(&line));
                 }
-                if kind == Some(NoiseKind::Stderr) {
+                if let Some(noise) = noise.filter(|noise| noise.is == NoiseKind::Stderr) {
                     let message = "standard error is mixed in before the event";
                     findings.pending.push(stderr_in_stream(message, &line));
+                    self.said = SaidLine::of(noise, before, Some((line.number, line.offset)));
                 }
                 Some(self.event(rest, event, findings))
             }
@@ -150,13 +180,11 @@ impl<'c> LineCheck<'c> {
                     findings.pending.push(stderr_in_stream(message, &line));
                     self.note_text(line.text().unwrap_or_default().trim());
                 }
+                let text = line.text().unwrap_or_default();
                 if noise.failed && self.failure.is_none() {
-                    let text =
-                        clipped(line.text().unwrap_or_default().trim(), ERROR_TEXT_BYTES_MAX);
-                    let (number, text) = (line.number, text.into_owned());
-                    let Noise { reason, may_recover, .. } = *noise;
-                    self.failure = Some(FailureLine { number, text, reason, may_recover });
+                    self.failure = Some(FailureLine::of(noise, text, Some(line.number)));
                 }
+                self.said = SaidLine::of(noise, text, Some((line.number, line.offset)));
                 None
             }
         }
@@ -251,10 +279,9 @@ impl<'c> LineCheck<'c> {
             if !is_announced && !facts.plan(self.profile, &glued.event).is_known() {
                 continue;
             }
-            let kind = rule.map(|rule| rule.is);
             // The text may show that the stream is not NDJSON at all.
-            let is_ndjson = kind.is_some() || self.framing_with(line) == Framing::Ndjson;
-            let found = LineNoise::EventBehindText(glued, kind);
+            let is_ndjson = rule.is_some() || self.framing_with(line) == Framing::Ndjson;
+            let found = LineNoise::EventBehindText(glued, rule);
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }
         let is_noise = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);

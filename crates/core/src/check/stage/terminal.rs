@@ -24,6 +24,8 @@ pub(crate) struct TerminalCheck {
     progress_line: u64,
     /// Line of the first error with which the run cannot have succeeded.
     fatal_error: Option<u64>,
+    /// Whether standard error says that the run failed.
+    has_failed_on_stderr: bool,
     /// Whether an event said that the run failed, whatever the terminal event says.
     has_failed: bool,
     /// Other errors, in all turns.
@@ -224,7 +226,8 @@ impl TerminalCheck {
     ) -> bool {
         let failure = failure.filter(|_| self.terminal.is_none());
         let Some(FailureLine { number, text, reason, .. }) = failure else { return false };
-        self.fatal_error.get_or_insert(number);
+        self.fatal_error = self.fatal_error.or(number);
+        self.has_failed_on_stderr = number.is_none();
         self.has_failed = true;
         facts.reason = facts.reason.or(reason);
         facts.error_text.get_or_insert(text);
@@ -271,13 +274,17 @@ impl TerminalCheck {
     }
 
     fn success_after_fatal_error(&self, end: u64) -> Option<Diagnostic> {
-        let line = self.fatal_error?;
-        let message = if line == end {
-            "the event reports success, but also shows that the run failed"
-        } else {
-            "the stream reports success although a fatal error came before"
+        let message = match self.fatal_error {
+            Some(line) if line == end => {
+                "the event reports success, but also shows that the run failed"
+            }
+            Some(_) => "the stream reports success although a fatal error came before",
+            None if self.has_failed_on_stderr => {
+                "the stream reports success although standard error says that the run failed"
+            }
+            None => return None,
         };
-        Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(line))
+        Some(Diagnostic::new(Rule::SuccessAfterFatalError, message).related(self.fatal_error))
     }
 
     pub(crate) fn is_unfinished(&self) -> bool {

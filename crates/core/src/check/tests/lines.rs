@@ -207,7 +207,8 @@ fn the_first_line_that_says_so_is_why_the_run_failed() {
     ] {
         let (.., found) = reported(with_events(stream).as_bytes(), false, &Severities::default());
         let found = found.map(|it| (it.number, it.text, it.reason));
-        let expected = failure.map(|(line, text)| (line, text.to_owned(), Some(EndReason::Auth)));
+        let expected =
+            failure.map(|(line, text)| (Some(line), text.to_owned(), Some(EndReason::Auth)));
         assert_eq!(found, expected, "{stream:?}");
     }
 }
@@ -218,8 +219,12 @@ fn another_session_begins_with_whole_lines() {
     let (mut check, mut findings) =
         (LineCheck::new(&profile, &Options::default(), false), Findings::new(&severities));
     check.cut_line = Some(Diagnostic::new(Rule::TruncatedLine, ""));
-    check.failure =
-        Some(FailureLine { number: 1, text: String::new(), reason: None, may_recover: false });
+    check.failure = Some(FailureLine {
+        number: Some(1),
+        text: String::new(),
+        reason: None,
+        may_recover: false,
+    });
     check.lines = 7;
     check.next_session();
     assert!(check.cut_line.is_none() && check.failure.is_none());

@@ -225,7 +225,8 @@ fn a_line_of_text_says_why_the_run_failed_if_no_terminal_event_does() {
     ] {
         let (mut check, mut facts) = (check_of(&profile, events), facts);
         let (text, reason_of_line) = ("no key".to_owned(), Some(EndReason::Auth));
-        let line = FailureLine { number: 7, text, reason: reason_of_line, may_recover: false };
+        let line =
+            FailureLine { number: Some(7), text, reason: reason_of_line, may_recover: false };
         assert_eq!(check.note_failure_line(Some(line), &mut facts), counts, "{events}");
         assert_eq!(facts.reason, reason, "{events}");
         assert_eq!(facts.error_text.is_some(), counts, "{events}");

@@ -17,7 +17,7 @@ use crate::check::{Checker, Contract, Contracts};
 use crate::profile::detect::Detector;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
-use crate::stream::{LineBuffer, LineParser};
+use crate::stream::{Ending, Line, LineBuffer, LineParser, parse_line};
 use event::EventRedactor;
 use fill::Filler;
 
@@ -48,6 +48,15 @@ enum StreamProfile {
 impl fmt::Debug for ContentStream {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("ContentStream").finish_non_exhaustive()
+    }
+}
+
+impl StreamProfile {
+    fn contract<'c>(&self, contracts: &'c Contracts) -> Option<&'c Contract> {
+        match self {
+            Self::Known(name, _) => contracts.named().or_else(|| contracts.of_profile(name).ok()),
+            Self::Detecting(_) | Self::Unknown => None,
+        }
     }
 }
 
@@ -101,6 +110,19 @@ impl ContentStream {
         self.write_unknown(rest, out);
     }
 
+    /// A line of standard error, as if it were in the stream.
+    pub(super) fn stderr_line(&mut self, text: &str) -> Vec<u8> {
+        let line = Line::new(0, text.as_bytes(), Ending::Lf);
+        let contracts = Arc::clone(&self.contracts);
+        let contract = self.state.contract(&contracts);
+        match (&mut self.state, contract, parse_line(&line)) {
+            (StreamProfile::Known(_, events), Some(contract), Err(defect)) => {
+                plain::line(events, contract, &line, &defect)
+            }
+            _ => filled_text(line.bytes),
+        }
+    }
+
     fn advance(&mut self, out: &mut Vec<u8>) {
         if !self.lines.has_begun() {
             return;
@@ -113,12 +135,7 @@ impl ContentStream {
             self.settle();
         }
         let contracts = Arc::clone(&self.contracts);
-        let contract = match &self.state {
-            StreamProfile::Known(name, _) => {
-                contracts.named().or_else(|| contracts.of_profile(name).ok())
-            }
-            StreamProfile::Detecting(_) | StreamProfile::Unknown => None,
-        };
+        let contract = self.state.contract(&contracts);
         while self.lines.is_ready() {
             self.block(contract, out);
         }
