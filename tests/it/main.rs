@@ -43,6 +43,7 @@ mod identity;
 mod infer;
 mod injection;
 mod knowledge;
+mod known_stderr;
 mod lab;
 mod language;
 mod language_of_calls;

@@ -53,6 +53,12 @@ test("a failed run", async () => {
   assert.deepEqual(end.event.stderr_tail, ["no money"]);
 });
 
+test("a call that only standard error shows", async () => {
+  const refused = join(AGENTS, "codex/calls-refused-on-stderr.ndjson");
+  const end = await run(...shell(`grep '^{' ${refused}; grep -v '^{' ${refused} >&2`)).end;
+  assert.deepEqual([end.passed, end.outcome, end.summary.tool_call_counts.denied], [false, "succeeded", 5]);
+});
+
 test("why a run failed, and when a retry is worth it", async () => {
   const failed = join(AGENTS, "codex/at-capacity.ndjson");
   const said = "Selected model is at capacity.*model[.]";

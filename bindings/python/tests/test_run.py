@@ -105,6 +105,14 @@ def test_a_good_run() -> None:
     assert "succeeded" in page(run)
 
 
+def test_a_call_that_only_standard_error_shows() -> None:
+    refused = FIXTURES / "agents" / "codex" / "calls-refused-on-stderr.ndjson"
+    run = nc.run(shell(f"grep '^{{' {refused}; grep -v '^{{' {refused} >&2"), timeout=30)
+    run.wait()
+    assert (run.end.passed, run.end.outcome) == (False, "succeeded")
+    assert run.end.headline.startswith("every tool call was refused")
+
+
 def test_a_failed_run() -> None:
     with nc.run(shell(f"cat {PLAIN}; echo no money >&2; exit 3"), timeout=30) as run:
         run.wait()
