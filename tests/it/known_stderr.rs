@@ -38,7 +38,7 @@ fn a_line_counts_the_same_in_the_stream_and_on_standard_error() {
     for (fixture, expected) in [
         ("codex/calls-refused-on-stderr.ndjson", 1),
         ("codex/one-call-refused-on-stderr.ndjson", 0),
-        ("codex/refused-with-colours-and-spans.ndjson", 0),
+        ("codex/refused-in-colours-on-stderr.ndjson", 0),
         ("codex/calls-failed-on-stderr.ndjson", 0),
         ("codex/errors-of-other-calls-on-stderr.ndjson", 0),
         ("codex/stdin-notice.ndjson", 0),

@@ -29,8 +29,9 @@ impl Run<'_> {
         lines.failure.take().filter(|it| it.reason.is_some() || !may_be_answer)
     }
 
-    /// The lines of standard error that the profile knows. Returns the first that says that the run
-    /// failed. Whether an event followed is not known: if the agent may have gone on, it did.
+    /// The lines of standard error that the profile knows. Returns the first that says that the
+    /// run failed, if the exit status does not. Whether an event followed is not known: if the
+    /// agent may have gone on, it did.
     pub(super) fn observe_stderr(
         &mut self,
         exit: &ProducerExit,
@@ -42,7 +43,8 @@ impl Run<'_> {
             if let Some(said) = SaidLine::of(rule, line, None) {
                 self.observe_said(&said, found);
             }
-            if rule.failed && failure.is_none() && !(rule.may_recover && self.events > 0) {
+            let says_failed = rule.failed && !(rule.may_recover && self.events > 0);
+            if says_failed && failure.is_none() && exit.status.is_none_or(|it| it.is_success()) {
                 failure = Some(FailureLine::of(rule, line, None));
             }
         }
