@@ -97,7 +97,8 @@ fn can_be_an_array(stream: &[u8]) -> Option<&str> {
     let stream = str::from_utf8(stream).ok().filter(|it| !it.starts_with('\u{feff}'))?;
     let (whole, rest) = stream.split_at(stream.rfind('\n').map_or(0, |at| at + 1));
     // Only the last line of a stream can lack its end.
-    let is_cut = serde_json::from_str::<Value>(rest).is_err();
+    let is_event = rest.is_empty() || rest.starts_with('{');
+    let is_cut = is_event && serde_json::from_str::<Value>(rest).is_err();
     let are_json = whole.lines().all(|line| serde_json::from_str::<Value>(line).is_ok());
     let begins = whole.starts_with('{') && !whole.contains("}{");
     (begins && is_cut && are_json).then_some(stream)

@@ -40,8 +40,8 @@ fn streams(paths: &[std::path::PathBuf]) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Method: every fixture twice, by one checker for all that have the same flags; as each format, and
-/// in one conversion. To build a checker takes longer than to check a fixture.
+/// Method: every fixture twice, by one checker for all that have the same flags; as each format,
+/// and in one conversion. To build a checker takes longer than to check a fixture.
 #[test]
 fn engines_agree_on_the_fixtures() {
     let mut groups: BTreeMap<Vec<String>, Vec<Vec<u8>>> = BTreeMap::new();
@@ -117,8 +117,8 @@ fn engines_agree_on_streams_in_a_row() {
     }
 }
 
-/// Method: one checker takes all streams of an agent, under its own profile, in all conversions, and
-/// without its schema in one of them; its recordings, too.
+/// Method: one checker takes all streams of an agent, under its own profile, in all conversions,
+/// and without its schema in one of them; its recordings, too.
 #[test]
 fn engines_agree_on_the_streams_of_each_agent() {
     for (subject, forms) in agents().into_iter().zip(Form::ALL.chunks(1).cycle()) {
