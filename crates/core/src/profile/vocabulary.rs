@@ -59,10 +59,8 @@ impl Vocabulary {
     fn schema(&mut self, value: &Value, key: &str) {
         match value {
             // A schema may have patterns in another syntax.
-            Value::String(text) if key == "pattern" => {
-                if LazyRegex::syntax_error(text).is_none() {
-                    self.pattern(text);
-                }
+            Value::String(text) if key == "pattern" && LazyRegex::syntax_error(text).is_none() => {
+                self.pattern(text);
             }
             Value::String(text) if ["const", "enum"].contains(&key) => {
                 self.texts.insert(text.clone());

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::check::end_of_run::{EndCause, EndOfRun, ProducerExit};
 use crate::check::stage::lines::{FailureLine, LineCheck, SaidLine};
-use crate::profile::{CallOutcome, NoiseMeaning};
+use crate::profile::{CallOutcome, ExitStatus, NoiseMeaning};
 use crate::rules::diagnostic::Diagnostic;
 
 impl Run<'_> {
@@ -15,7 +15,10 @@ impl Run<'_> {
         };
         let line = said.at.map(|(line, _)| line);
         let new = self.calls.observe_said(outcome, &said.text, line);
-        found.extend(new.map(|it| said.at.map_or(it.clone(), |(line, at)| it.at(line, at))));
+        found.extend(new.map(|it| match said.at {
+            Some((line, offset)) => it.at(line, offset),
+            None => it,
+        }));
     }
 
     /// The line of the stream that says that the run failed.
@@ -44,7 +47,7 @@ impl Run<'_> {
                 self.observe_said(&said, found);
             }
             let says_failed = rule.failed && !(rule.may_recover && self.events > 0);
-            if says_failed && failure.is_none() && exit.status.is_none_or(|it| it.is_success()) {
+            if says_failed && failure.is_none() && exit.status.is_none_or(ExitStatus::is_success) {
                 failure = Some(FailureLine::of(rule, line, None));
             }
         }
