@@ -172,7 +172,7 @@ mod tests {
         lines.feed(b"early\nden");
         watch.state().profile = Some(Arc::new(serde_json::from_value(profile).expect("a profile")));
         lines.feed(b"ied: a\nno\n%\rdenied: b\r\ntext\ndea");
-        lines.feed(&[b'x'; KNOWN_BYTES_MAX]);
+        lines.feed("x".repeat(KNOWN_BYTES_MAX).as_bytes());
         lines.feed(b"\ndead");
         let kept = lines.finish();
         assert_eq!(kept[..3], ["early", "denied: a", "denied: b"]);
