@@ -36,11 +36,6 @@ impl Case {
         checker(self.flags.iter().map(String::as_str))
     }
 
-    /// Whether only lines of standard error show some of the calls.
-    pub(crate) fn has_calls_without_events(&self) -> bool {
-        self.path.file_stem().and_then(OsStr::to_str).is_some_and(|it| it.ends_with("-on-stderr"))
-    }
-
     /// A stream of Cursor's that raises nothing, of a run that succeeded.
     pub(crate) fn is_good_run(&self) -> bool {
         self.folder() == "cursor" && !self.path.ends_with("is-error.ndjson")

@@ -297,8 +297,9 @@ impl<'c> Run<'c> {
         findings: &mut Findings<'_>,
     ) -> EndOfRun<'c> {
         self.text.finish();
-        let on_stderr = self.observe_stderr(exit, &mut findings.pending);
-        let failure = self.failure_in(lines, exit).or(on_stderr);
+        // A command that succeeds without an event may have written its answer as text.
+        let may_be_answer = self.events == 0 && matches!(exit.status, Some(it) if it.is_success());
+        let failure = lines.failure.take().filter(|it| it.reason.is_some() || !may_be_answer);
         let text_says_failed = self.terminal.note_failure_line(failure, &mut self.facts);
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);

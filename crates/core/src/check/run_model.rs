@@ -137,6 +137,19 @@ impl RunModel {
         }
     }
 
+    /// Calls that only a line of plain text shows: `line`, if it is in the stream.
+    pub(super) fn said<'e>(
+        &self,
+        updates: &'e [CallUpdate<'e>],
+        line: Option<u64>,
+        events: &mut Events<'e>,
+    ) {
+        let at = EventTime { line, time_ms: None };
+        if self.has_begun {
+            self.calls(updates, &mut Emitter { at, time: None, events });
+        }
+    }
+
     /// The end of the stream: blocks of reasoning and calls do not stay open.
     pub(super) fn stream_ended<'e>(
         &mut self,

@@ -140,7 +140,7 @@ impl<'c> LineLoop<'c> {
                     self.parsed(begin, &line, &event, out)?;
                 }
                 if let Some(said) = self.lines.said.take() {
-                    self.run.observe_said(&said, &mut self.findings.pending);
+                    self.run.observe_said(&said, &mut self.findings.pending, out);
                 }
             } else {
                 break;
@@ -231,6 +231,8 @@ impl<'c> LineLoop<'c> {
         exit: &ProducerExit,
         out: &mut dyn Observer,
     ) -> StreamSummary {
+        let on_stderr = self.run.observe_stderr(exit, &mut self.findings.pending, out);
+        self.lines.failure = self.lines.failure.take().or(on_stderr);
         self.run.stream_ended(out);
         out.stream_ended();
         self.lines.finish(array_defect, &mut self.findings);

@@ -1,53 +1,64 @@
 //! What plain text says of the run, in the stream or on standard error.
 
 use super::Run;
+use crate::check::Observer;
 use crate::check::end_of_run::{EndCause, EndOfRun, ProducerExit};
-use crate::check::stage::lines::{FailureLine, LineCheck, SaidLine};
+use crate::check::run_model::Events;
+use crate::check::stage::lines::{FailureLine, SaidLine};
 use crate::profile::{CallOutcome, ExitStatus, NoiseMeaning};
 use crate::rules::diagnostic::Diagnostic;
 
 impl Run<'_> {
-    pub(in crate::check) fn observe_said(&mut self, said: &SaidLine, found: &mut Vec<Diagnostic>) {
+    pub(in crate::check) fn observe_said(
+        &mut self,
+        said: &SaidLine,
+        found: &mut Vec<Diagnostic>,
+        out: &mut dyn Observer,
+    ) {
         let outcome = match said.meaning {
             NoiseMeaning::DeniedCall => CallOutcome::Denied,
             NoiseMeaning::FailedCall => CallOutcome::Failed,
             NoiseMeaning::BackgroundWorkLost => return self.background.lost_unknown(),
         };
         let line = said.at.map(|(line, _)| line);
-        let new = self.calls.observe_said(outcome, &said.text, line);
+        let (update, new) = self.calls.observe_said(outcome, &said.text, line);
         found.extend(new.map(|it| match said.at {
             Some((line, offset)) => it.at(line, offset),
             None => it,
         }));
+        let (updates, mut events) = ([update], Events::new());
+        if let Some(model) = &self.model {
+            model.said(&updates, line, &mut events);
+        }
+        if let Some(demands) = &mut self.demands {
+            demands.said(&events);
+        }
+        if let Some(stats) = &mut self.stats {
+            stats.said(&events);
+        }
+        if !events.is_empty() {
+            out.events(&events);
+        }
     }
 
-    /// The line of the stream that says that the run failed.
-    pub(super) fn failure_in(
-        &self,
-        lines: &mut LineCheck<'_>,
-        exit: &ProducerExit,
-    ) -> Option<FailureLine> {
-        // A command that succeeds without an event may have written its answer as text.
-        let may_be_answer = self.events == 0 && matches!(exit.status, Some(it) if it.is_success());
-        lines.failure.take().filter(|it| it.reason.is_some() || !may_be_answer)
-    }
-
-    /// The lines of standard error that the profile knows. Returns the first that says that the
-    /// run failed, if the exit status does not. Whether an event followed is not known: if the
-    /// agent may have gone on, it did.
-    pub(super) fn observe_stderr(
+    /// Reads the lines of standard error that the profile knows. Returns the first that says that
+    /// the run failed, unless the exit status says it. The order of lines and events is unknown:
+    /// if the agent may recover, and there are events, it did.
+    pub(in crate::check) fn observe_stderr(
         &mut self,
         exit: &ProducerExit,
         found: &mut Vec<Diagnostic>,
+        out: &mut dyn Observer,
     ) -> Option<FailureLine> {
         let mut failure = None;
+        let is_success = exit.status.is_none_or(ExitStatus::is_success);
         for line in &exit.stderr_lines {
             let Some(rule) = self.contract.profile().known_stderr(line) else { continue };
             if let Some(said) = SaidLine::of(rule, line, None) {
-                self.observe_said(&said, found);
+                self.observe_said(&said, found, out);
             }
-            let says_failed = rule.failed && !(rule.may_recover && self.events > 0);
-            if says_failed && failure.is_none() && exit.status.is_none_or(ExitStatus::is_success) {
+            let has_failed = rule.failed && !(rule.may_recover && self.events > 0);
+            if has_failed && is_success && failure.is_none() {
                 failure = Some(FailureLine::of(rule, line, None));
             }
         }

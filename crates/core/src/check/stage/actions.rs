@@ -227,7 +227,7 @@ impl<'p> ActionTable<'p> {
         relative(path, self.directory.as_deref())
     }
 
-    fn count(&mut self, action: &Action, outcome: CallOutcome) {
+    pub(super) fn count(&mut self, action: &Action, outcome: CallOutcome) {
         if action.kind == CallKind::Command {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);

@@ -87,6 +87,15 @@ impl StatsCollector {
         }
     }
 
+    /// Observes calls that only a line of plain text shows.
+    pub(crate) fn said(&mut self, events: &[Event<'_>]) {
+        for event in events {
+            if let EventKind::CallCompleted(completed) = &event.kind {
+                *self.tool(&tool_of(&completed.call)).counts.count(completed.outcome) += 1;
+            }
+        }
+    }
+
     pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
         for event in events {
             if let EventKind::CallUnfinished(call) = &event.kind {
