@@ -81,17 +81,22 @@ impl Actions {
         }
     }
 
-    /// The profile's texts for a call; for a tool it does not know, the name.
+    /// The profile's texts for a call; for a tool it does not know, the name; without one, what is
+    /// said of the call.
     fn texts(&self, call: &EventCall<'_>, has_suffix: bool) -> ActionText {
         let tool = call.tool.as_deref().unwrap_or_default();
         let Some(Wording { done, failed, attempt, may_have_numbers, .. }) = self.wordings.get(call)
         else {
-            let name = if tool.is_empty() { "without a name" } else { tool };
+            let detail = match call.detail.as_deref() {
+                _ if !tool.is_empty() => format!(" {}", self.short(tool)),
+                Some(said) if !said.is_empty() => format!(": {}", self.short(said)),
+                _ => " without a name".to_owned(),
+            };
             return ActionText {
                 done: "Called tool".to_owned(),
                 failed: None,
                 attempt: "call tool".to_owned(),
-                detail: format!(" {}", self.short(name)),
+                detail,
             };
         };
         let attempt =
