@@ -49,7 +49,7 @@ pub(crate) struct LineCheck<'c> {
 /// A line of plain text that says that the run failed.
 #[derive(Debug)]
 pub(crate) struct FailureLine {
-    /// None of a line that is not in the stream.
+    /// `None` for a line of standard error.
     pub(crate) number: Option<u64>,
     pub(crate) text: String,
     pub(crate) reason: Option<EndReason>,
@@ -70,7 +70,7 @@ impl FailureLine {
 pub(crate) struct SaidLine {
     pub(crate) meaning: NoiseMeaning,
     pub(crate) text: String,
-    /// The line and its offset; none of a line that is not in the stream.
+    /// The line and its offset; `None` for a line of standard error.
     pub(crate) at: Option<(u64, u64)>,
 }
 
