@@ -109,7 +109,7 @@ fn the_engines_agree_on_mutated_lines() {
 }
 
 fn check_batch(
-    kinds: &[Vec<Subject>; 2],
+    kinds: &[&[Subject]; 2],
     seed: u64,
     number: u64,
     tally: &Mutex<Tally>,

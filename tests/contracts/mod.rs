@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use ndjson_check::internals::{profile_names, profile_text};
 use ndjson_check::{Checker, CheckerBuilder, Error, Rule, Severity};
@@ -21,7 +22,20 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-pub(crate) fn subjects() -> Vec<Subject> {
+/// Contracts for the streams of Cursor, and profiles and schemas made for tests.
+pub(crate) fn subjects() -> &'static [Subject] {
+    static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(new_subjects);
+    &SUBJECTS
+}
+
+/// Each agent but the default one, with its own streams: under its own contract, and without its
+/// schema, which reads much that the profile then has to read alone.
+pub(crate) fn agents() -> &'static [Subject] {
+    static AGENTS: LazyLock<Vec<Subject>> = LazyLock::new(new_agents);
+    &AGENTS
+}
+
+fn new_subjects() -> Vec<Subject> {
     let of_cursor = |name: &str, engines: Engines| Subject {
         name: name.to_owned(),
         engines,
@@ -57,15 +71,13 @@ pub(crate) fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Each agent but the default one, with its own streams: under its own contract, and without its
-/// schema, which reads much that the profile then has to read alone.
-pub(crate) fn agents() -> Vec<Subject> {
+fn new_agents() -> Vec<Subject> {
     let has_streams = |it: &&str| root().join("fixtures/agents").join(it).exists();
     let agents = profile_names().skip(1).filter(has_streams);
     agents.flat_map(|agent| [agent_subject(agent, true), agent_subject(agent, false)]).collect()
 }
 
-fn agent_subject(agent: &str, has_schema: bool) -> Subject {
+pub(crate) fn agent_subject(agent: &str, has_schema: bool) -> Subject {
     let corpus = Corpus::new(streams(&root().join("fixtures/agents").join(agent)), false);
     if has_schema {
         let engines = Engines::new(of_profile(agent)).unwrap();

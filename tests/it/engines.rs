@@ -121,7 +121,7 @@ fn engines_agree_on_streams_in_a_row() {
 /// and without its schema in one of them; its recordings, too.
 #[test]
 fn engines_agree_on_the_streams_of_each_agent() {
-    for (subject, forms) in agents().into_iter().zip(Form::ALL.chunks(1).cycle()) {
+    for (subject, forms) in agents().iter().zip(Form::ALL.chunks(1).cycle()) {
         let (agent, has_schema) = match subject.name.split_once(' ') {
             Some((agent, _)) => (agent, false),
             None => (&*subject.name, true),
@@ -151,7 +151,7 @@ fn engines_agree_on_damaged_recordings() {
     let Some(folder) = shared("captures") else { return };
     let corpus = Corpus::new(streams(&files(&folder, "ndjson")), false);
     let mut damaged = 0;
-    for (seed, subject) in (1..).zip(subjects().into_iter().chain(agents())) {
+    for (seed, subject) in (1..).zip(subjects().iter().chain(agents())) {
         let mut mutator = Mutator::new(&corpus, seed);
         let streams = (0..20).map(|_| mutator.stream()).collect();
         agree(&subject.engines, &Batch { streams, ..Batch::default() }, &subject.name);
@@ -164,7 +164,7 @@ fn engines_agree_on_damaged_recordings() {
 /// Method: damaged and varied streams, byte by byte and in other small chunks.
 #[test]
 fn engines_agree_however_a_stream_arrives() {
-    for (seed, subject) in (1..).zip(subjects().into_iter().chain(agents())) {
+    for (seed, subject) in (1..).zip(subjects().iter().chain(agents())) {
         let mut mutator = Mutator::new(&subject.corpus, seed);
         for bytes in [1, 7, 63, 64 * 1024] {
             let streams = (0..4).map(|_| mutator.stream()).collect();

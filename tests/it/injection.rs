@@ -103,18 +103,20 @@ fn obeyed(log: &str) -> Vec<String> {
 }
 
 /// Goal: no agent commands a terminal or a workflow through us.
-/// Method: streams of hostile text, every form and report, compared with the runner's grammar.
+/// Method: streams of hostile text in every form, each with two of the runners and reports in turn,
+/// compared with the runner's grammar.
 #[test]
 fn nothing_of_the_agent_is_obeyed() {
+    let runners = [
+        ("human", ("GITHUB_ACTIONS", "true")),
+        ("json", ("GITHUB_ACTIONS", "1")),
+        ("human", ("TF_BUILD", "True")),
+        ("json", ("TF_BUILD", "True")),
+    ];
     let mut checked = 0;
-    for stream in nasty_streams(30) {
+    for (number, stream) in nasty_streams(30).into_iter().enumerate() {
         for form in FORMS.iter().chain(&["stream-json"]) {
-            for (report, runner) in [
-                ("human", ("GITHUB_ACTIONS", "true")),
-                ("json", ("GITHUB_ACTIONS", "1")),
-                ("human", ("TF_BUILD", "True")),
-                ("json", ("TF_BUILD", "True")),
-            ] {
+            for (report, runner) in runners.into_iter().skip(number % 2).step_by(2) {
                 let mut command = program();
                 command.args(["--to", form, "--report", report, "--strict"]);
                 command.env(runner.0, runner.1);
@@ -142,7 +144,7 @@ fn nothing_of_the_agent_is_obeyed() {
             }
         }
     }
-    assert_eq!(checked, 1_080);
+    assert_eq!(checked, 540);
 }
 
 /// Goal: standard error of the agent, which we copy, commands no runner either.

@@ -2,7 +2,7 @@
 
 use ndjson_check::Checker;
 
-use crate::contracts::{agents, subjects};
+use crate::contracts::{agent_subject, subjects};
 use crate::differential::{Batch, Engines};
 
 /// Lines of which each place has a text (`^`) and a number (`~`) that change.
@@ -223,8 +223,8 @@ fn filled(line: &str, text: &[u8], number: &str) -> Vec<u8> {
     pieces.join(text)
 }
 
-/// Lines that are nearly that line.
-fn neighbours(line: &str) -> Vec<Vec<u8>> {
+/// Lines that are nearly that line. Of the bytes, each second is lost: the even or the odd ones.
+fn neighbours(line: &str, first: usize) -> Vec<Vec<u8>> {
     let good = filled(line, b"abc", "1500");
     let mut found: Vec<Vec<u8>> = NUMBERS.iter().map(|it| filled(line, b"abc", it)).collect();
     found.extend(TEXTS.iter().map(|text| filled(line, text, "1500")));
@@ -238,8 +238,9 @@ fn neighbours(line: &str) -> Vec<Vec<u8>> {
     let text = String::from_utf8(good.clone()).unwrap();
     found.extend(EDITS.iter().map(|(from, to)| text.replacen(from, to, 1).into_bytes()));
     found.extend(ENDS.iter().map(|end| [&good[..], end].concat()));
-    found.extend((0..good.len()).map(|cut| good[..cut].to_vec()));
-    found.extend((0..good.len()).map(|at| [&good[..at], &good[at + 1..]].concat()));
+    let places = (first % 2..good.len()).step_by(2);
+    found.extend(places.clone().map(|cut| good[..cut].to_vec()));
+    found.extend(places.map(|at| [&good[..at], &good[at + 1..]].concat()));
     found
 }
 
@@ -252,18 +253,18 @@ fn stream(lines: &[&[u8]]) -> Vec<u8> {
 /// each takes half of the lines.
 #[test]
 fn engines_agree_on_lines_that_are_nearly_alike() {
-    for (subject, half) in subjects().iter().zip([0, 1].into_iter().cycle()) {
-        for line in LINES.into_iter().skip(half).step_by(2) {
+    for (number, subject) in (0..).zip(subjects()) {
+        for line in LINES.into_iter().skip(number % 2).step_by(2) {
             let [a, b] = [filled(line, b"abc", "1500"), filled(line, b"de", "1600")];
             let mut streams = Vec::new();
-            for near in neighbours(line) {
+            for near in neighbours(line, number / 2) {
                 streams.push(stream(&[&a, &b, &a, &near, &near, &b]));
                 streams.push([START.as_bytes(), &a, &b, &near].join(&b'\n'));
             }
             let batch = Batch { streams, ..Batch::default() };
             let agreed = subject.engines.compare(&batch);
             let summaries = agreed.unwrap_or_else(|it| panic!("{}: {it}", subject.name));
-            assert!(summaries.len() > 900, "only {}", summaries.len());
+            assert!(summaries.len() > 700, "only {}", summaries.len());
         }
     }
 }
@@ -273,9 +274,10 @@ fn engines_agree_on_lines_that_are_nearly_alike() {
 #[test]
 fn engines_agree_on_lines_of_agents_that_are_nearly_alike() {
     for (agent, line) in AGENT_LINES {
-        for subject in agents().iter().filter(|it| it.name.split(' ').next() == Some(agent)) {
+        for (first, has_schema) in [(0, true), (1, false)] {
+            let subject = agent_subject(agent, has_schema);
             let [a, b] = [filled(line, b"abc", "1500"), filled(line, b"de", "1600")];
-            let near = neighbours(line).into_iter();
+            let near = neighbours(line, first).into_iter();
             let stream = |near: Vec<u8>| {
                 let lines = [&a, &a, &b, &b, &near, &near, &b, &a];
                 lines.map(|line| &line[..]).join(&b'\n')
@@ -283,7 +285,7 @@ fn engines_agree_on_lines_of_agents_that_are_nearly_alike() {
             let streams = near.map(stream).collect();
             let agreed = subject.engines.compare(&Batch { streams, ..Batch::default() });
             let summaries = agreed.unwrap_or_else(|it| panic!("{}: {it}", subject.name));
-            assert!(summaries.len() > 600, "only {}", summaries.len());
+            assert!(summaries.len() > 400, "only {}", summaries.len());
         }
     }
 }
@@ -292,7 +294,7 @@ fn engines_agree_on_lines_of_agents_that_are_nearly_alike() {
 #[test]
 fn engines_agree_on_all_pairs_of_such_lines() {
     let line = LINES[1];
-    let near: Vec<Vec<u8>> = neighbours(line).into_iter().step_by(3).collect();
+    let near: Vec<Vec<u8>> = neighbours(line, 0).into_iter().step_by(3).collect();
     for subject in subjects().iter().filter(|it| ["plain", "close", "curious"].contains(&&*it.name))
     {
         for first in &near {
