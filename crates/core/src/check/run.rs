@@ -22,6 +22,7 @@ use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{AgentFormat, CallUpdate, CheckedLine, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
+use crate::profile::RunOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -42,6 +43,8 @@ pub(super) struct Run<'c> {
     background: BackgroundWork,
     servers: ServerCheck,
     pub(super) text: TextCheck<'c>,
+    /// What is doubtful in the text, if no later event says that the run failed after all.
+    doubts: Vec<Diagnostic>,
     pub(super) terminal: TerminalCheck,
     demands: Option<DemandCheck<'c>>,
     pub(super) stats: Option<Box<StatsCollector>>,
@@ -72,6 +75,7 @@ impl<'c> Run<'c> {
             background: BackgroundWork::default(),
             servers: ServerCheck::default(),
             text: TextCheck::new(profile),
+            doubts: Vec::new(),
             terminal: TerminalCheck::default(),
             demands,
             stats: options.collects_stats.then(Box::default),
@@ -203,6 +207,7 @@ impl<'c> Run<'c> {
     fn new_turn(&mut self, text: &mut TextUpdates<'_>, found: &mut Vec<Diagnostic>) {
         // One object is never followed by another turn.
         self.format = self.contract.options().format.or(Some(AgentFormat::StreamJson));
+        self.report_doubts(found);
         self.terminal.new_turn(found);
         self.facts.new_turn();
         self.session.new_turn();
@@ -265,14 +270,20 @@ impl<'c> Run<'c> {
         self.terminal.observe(facts, found);
         let is_incomplete = facts.marks.is_incomplete;
         if is_success && !self.terminal.has_fatal_error() {
-            let diagnostics = self.text.end_diagnostics(is_incomplete);
-            found.extend(diagnostics.map(|diagnostic| diagnostic.at(facts.line, facts.offset)));
+            let doubts = self.text.end_diagnostics(is_incomplete);
+            self.doubts.extend(doubts.map(|doubt| doubt.at(facts.line, facts.offset)));
         }
         if is_incomplete && is_valid {
             self.incomplete_events += 1;
         } else if is_incomplete && findings.is_error(Rule::SchemaViolation) {
             findings.lost_line(facts.line);
         }
+    }
+
+    fn report_doubts(&mut self, found: &mut Vec<Diagnostic>) {
+        let doubts = std::mem::take(&mut self.doubts);
+        let has_failed = self.terminal.reported_outcome() == Some(RunOutcome::Failure);
+        found.extend(doubts.into_iter().filter(|_| !has_failed));
     }
 
     /// Whether the schemas apply to an event: they do not after the end of the run.
@@ -324,6 +335,7 @@ impl<'c> Run<'c> {
             let note = is_missing.then(|| self.missing("there is no terminal event"));
             found.push(Diagnostic { note, ..cut });
         }
+        self.report_doubts(found);
         let (line, offset) = self.terminal.last_event();
         match end.cause {
             EndCause::NoEvents => {
