@@ -87,7 +87,8 @@ impl CallRules {
     }
 
     pub(crate) fn parent<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
-        self.parent.iter().find_map(|path| path.find(half.event)?.scalar_text())
+        let values = self.parent.iter().filter_map(|path| path.find(half.event));
+        values.filter(|value| value.as_bool() != Some(false)).find_map(JsonRef::scalar_text)
     }
 
     pub(crate) fn exit_code(&self, half: Scope<'_>) -> Option<i64> {
