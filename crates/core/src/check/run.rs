@@ -76,7 +76,7 @@ impl<'c> Run<'c> {
             servers: ServerCheck::default(),
             text: TextCheck::new(profile),
             doubts: Vec::new(),
-            terminal: TerminalCheck::default(),
+            terminal: TerminalCheck::new(&profile.end),
             demands,
             stats: options.collects_stats.then(Box::default),
             facts: RunFacts::default(),
@@ -367,15 +367,14 @@ impl<'c> Run<'c> {
             self.background.report_open(self.session.session_id(), (line, offset), found);
         }
         end.producer_defects(exit, self.facts.error_text.is_some(), found);
-        if self.events > 0 {
-            self.demands(&end, findings);
-        }
+        self.demands(&end, findings);
         end
     }
 
     fn demands(&mut self, end: &EndOfRun<'_>, findings: &mut Findings<'_>) {
         let format = self.format();
-        let Some(demands) = &mut self.demands else { return };
+        let demands = self.demands.as_mut().filter(|_| self.events > 0);
+        let Some(demands) = demands else { return };
         let profile = self.contract.profile();
         let context = Context {
             has_succeeded: end.succeeded(),

@@ -15,6 +15,8 @@ pub(crate) struct EndRules {
     pub progress: Vec<ProgressRule>,
     /// Events that open a new turn after a terminal event.
     pub reopen: Vec<EventRule>,
+    /// Whether they do so where no terminal event came, too.
+    pub only_last_turn_ends: bool,
     /// Events that may follow the terminal event.
     pub after: Vec<EventRule>,
     /// Events that report an error; the first rule that matches.

@@ -126,6 +126,10 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
             }
         }
     }
+    if profile["end"]["only_last_turn_ends"] == true && items("/end/reopen").next().is_none() {
+        let message = "it has no effect without `reopen`";
+        faults.push(Fault::new("/end/only_last_turn_ends", message));
+    }
     for (place, other, default, wanted) in [
         ("/text/final_may_begin_at", "/text/final", "all", "all"),
         ("/session/may_repeat_after", "/session/repeats", "never", "each_turn"),

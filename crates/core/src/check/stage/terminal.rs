@@ -5,7 +5,7 @@ use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
 use crate::check::stage::session::ONE_RUN;
 use crate::facts::{Facts, RunEnd, RunFacts};
-use crate::profile::{ErrorSeverity, RunOutcome, RunProgress};
+use crate::profile::{EndRules, ErrorSeverity, RunOutcome, RunProgress};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -33,6 +33,8 @@ pub(crate) struct TerminalCheck {
     pub(crate) turns: u64,
     /// Line and offset of the latest event before the end.
     last_event: Option<(u64, u64)>,
+    /// Whether a turn that another one follows needs no terminal event.
+    only_last_turn_ends: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,11 +65,14 @@ impl Place {
 }
 
 impl TerminalCheck {
+    pub(crate) fn new(rules: &EndRules) -> Self {
+        Self { only_last_turn_ends: rules.only_last_turn_ends, ..Self::default() }
+    }
+
     #[inline]
     pub(crate) fn place(&self, facts: &Facts<'_>) -> Place {
-        if self.terminal.is_none() && self.provisional.is_none() {
-            Place::Run
-        } else if facts.marks.starts_turn {
+        let has_ended = self.terminal.is_some() || self.provisional.is_some();
+        if facts.marks.starts_turn && (has_ended || self.only_last_turn_ends) {
             Place::NewTurn
         } else if self.terminal.is_none() {
             Place::Run
@@ -83,8 +88,8 @@ impl TerminalCheck {
         if let Some(end) = self.provisional.take() {
             self.close(end, found);
         }
-        let Self { warnings, turns, last_event, .. } = *self;
-        *self = Self { warnings, turns, last_event, ..Self::default() };
+        let Self { warnings, turns, last_event, only_last_turn_ends, .. } = *self;
+        *self = Self { warnings, turns, last_event, only_last_turn_ends, ..Self::default() };
     }
 
     /// Whether the event ends the run, for certain and successfully.
