@@ -8,6 +8,10 @@ TOOL = {
     "description": "Says the text again",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
 }
+# One transparent dot.
+PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+)
 
 
 def result(method, params):
@@ -24,6 +28,8 @@ def result(method, params):
         text = params["arguments"].get("text", "")
         if text == "die":
             sys.exit(1)
+        if text == "picture":
+            return {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}
         return {"content": [{"type": "text", "text": text}], "isError": text == "fail"}
     return {}
 

@@ -15,6 +15,7 @@ import wire
 
 NAME = "scripted-model"
 HANG = 600
+GARBAGE = "<html><head><title>504 Gateway Time-out</title></head></html>"
 LOSSES = {"cut": "cut", "cut-late": "cut", "cut-call": "cut", "reset": "reset", "quit": "quit"}
 
 
@@ -32,7 +33,8 @@ class Reply:
     hang-start, no answer; hang, an answer that stops in the middle; hang-late, after the text;
     hang-call, within a call's arguments; cut, a connection closed in the middle; cut-late, after the
     text; cut-call, within a call's arguments; reset, a connection reset in the middle; quit, a stream
-    that ends in order in the middle; error, an error that the stream reports in the middle.
+    that ends in order in the middle; error, an error that the stream reports in the middle; garbage,
+    a web page in the middle of the stream.
     """
 
     text: list = field(default_factory=list)
@@ -48,6 +50,8 @@ class Reply:
     tokens: int = 12  # how long it says that the conversation is
     aside: bool = False  # not for the main conversation
     answers: bool = False  # the arguments of its call are the answer
+    torn: bool = False  # its bytes come three at a time, in plain UTF-8
+    last: bool = False  # the server ends after it
 
 
 class Missing(Exception):
@@ -143,6 +147,7 @@ class Model:
         self.stalled = threading.Event()
         self.lock = threading.Lock()
         self.count = 0
+        self.gone = False
         self.ended = 0  # answers without a call that were given to the end
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.model = self
@@ -242,6 +247,9 @@ class Handler(BaseHTTPRequestHandler):
         if protocol is None or not isinstance(body, dict):
             return self.send_json(404, {"error": {"message": "not here"}})
         model = self.server.model
+        if model.gone:
+            self.close_connection = True
+            return self.connection.shutdown(socket.SHUT_RDWR)
         reply, number = model.answer(path, body)
         model.ended += bool(wire.tools(body)) and reply.status == 400
         if reply.page:
@@ -254,16 +262,22 @@ class Handler(BaseHTTPRequestHandler):
         streamed = body.get("stream") or path.endswith(":streamGenerateContent")
         if reply.fault == "hang-start" or (reply.fault.startswith("hang") and not streamed):
             return self.hang()
-        if reply.fault == "error" and not streamed:
+        if reply.fault in ("error", "garbage") and not streamed:
             return self.send_json(500, wire.error(protocol, 500))
+        model.gone = reply.last
         if streamed:
-            self.send_stream(wire.STREAM[protocol](reply, number, name), wire.stream_error(protocol))
+            faults = {"error": wire.stream_error(protocol), "garbage": (None, GARBAGE)}
+            self.send_stream(wire.STREAM[protocol](reply, number, name), faults, reply.torn)
         else:
             whole = wire.WHOLE[protocol](reply, number, name)
             self.send_json(200, whole, lost=LOSSES.get(reply.fault))
         model.ended += bool(wire.tools(body)) and not reply.fault and not reply.calls
+        if reply.last:
+            self.close_connection = True
+            self.server.shutdown()
+            self.server.server_close()
 
-    def send_stream(self, events, error):
+    def send_stream(self, events, faults, torn=False):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("cache-control", "no-cache")
@@ -276,12 +290,16 @@ class Handler(BaseHTTPRequestHandler):
                 break
             if event == "hang":
                 return self.hang()
-            name, data = error if event == "error" else event
-            data = data if isinstance(data, str) else json.dumps(data)
-            text = (f"event: {name}\n" if name else "") + f"data: {data}\n\n"
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(text.encode()), text.encode()))
-            self.wfile.flush()
-            if event == "error":
+            failed = isinstance(event, str)
+            name, data = faults[event] if failed else event
+            data = data if isinstance(data, str) else json.dumps(data, ensure_ascii=not torn)
+            text = ((f"event: {name}\n" if name else "") + f"data: {data}\n\n").encode()
+            size = 3 if torn else len(text)
+            for at in range(0, len(text), size):
+                part = text[at : at + size]
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+                self.wfile.flush()
+            if failed:
                 break
             time.sleep(0.02)
         self.wfile.write(b"0\r\n\r\n")

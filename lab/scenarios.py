@@ -35,6 +35,7 @@ class Scenario:
     calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
     needs: str = ""  # what the agent must be told, or be able to do: words such as deny, mcp, resume
     unanswered: str = ""  # the outcome if the last reply of the model was a call
+    either: bool = False  # the run may fail although the model answered
     flags: str = ""  # of `ndjson-check` in run mode; without them the scenario makes no sense
 
 
@@ -294,7 +295,7 @@ return await tools.bash({ command: "echo hi" });
     return end() if turn.results else Reply(calls=[turn.tool("^codemode$", code=code)])
 
 
-@scenario("the disk is full after a command", needs="full-disk", calls="any")
+@scenario("the disk is full after a command", needs="full-disk", calls="any", either=True)
 def full_disk(turn):
     return end() if turn.results else Reply(calls=[turn.shell("cat /dev/zero > ~/full; echo full")])
 
@@ -859,3 +860,196 @@ def question(turn):
 @scenario("the same command twelve times", calls="any", unanswered="failed")
 def loop(turn):
     return end() if turn.results >= 12 else Reply(calls=[turn.shell("echo hi")])
+
+
+# Nights that go wrong
+
+
+@scenario("three commands that fail, one after the other, and an answer that says so", calls="failed")
+def gives_up(turn):
+    tries = ("make all", "cd none && make", "sh -c 'echo no rule >&2; exit 2'")
+    if turn.results >= len(tries):
+        return Reply(text=["I could not do it: every command failed."])
+    return Reply(text=["I try again."], calls=[turn.shell(tries[turn.results])])
+
+
+@scenario("a command that waits for a password", calls="failed", unanswered="failed")
+def password(turn):
+    ask = "read -r -p 'Password: ' said || exit 77"
+    return end() if turn.results else Reply(calls=[turn.shell(ask)])
+
+
+@scenario("two commands at once, one of which the tool ends after three seconds", calls="mixed")
+def tool_timeout(turn):
+    if turn.results:
+        return end()
+    slow = turn.shell("sleep 20; echo one")
+    schema = (turn.tools.get(slow.name) or {}).get("properties") or {}
+    limits = {key: value for key, value in schema.items() if re.search("(?i)timeout", key)}
+    if not limits:
+        raise Missing("no limit of a command's time")
+    for key, value in limits.items():
+        short = re.search(r"(?i)_ms|\bms\b|millisecond", key + str(value.get("description")))
+        slow.arguments[key] = 3000 if short else 3
+    return Reply(calls=[slow, turn.shell("echo two")])
+
+
+@scenario("HTTP 500 three times after a call, then an answer")
+def http_500_thrice(turn):
+    return Reply(status=500) if 2 <= turn.number <= 4 else end_with(end(), turn)
+
+
+@scenario("HTTP 429 after a call, always")
+def http_429_after(turn):
+    return end_with(Reply(status=429), turn)
+
+
+@scenario("the stream of the answer has a web page in the middle, always")
+def garbage(turn):
+    return Reply(text=TEXT, fault="garbage")
+
+
+@scenario("the stream of the answer has a web page in the middle, once")
+def garbage_once(turn):
+    return Reply(text=TEXT, fault="garbage" if first(turn) else "")
+
+
+@scenario("HTTP 200 with an error as JSON instead of a stream, always")
+def error_200(turn):
+    said = {"error": {"message": "You exceeded your current quota.", "type": "insufficient_quota", "code": 429}}
+    return Reply(page=json.dumps(said), kind="application/json")
+
+
+@scenario("the server of the model is gone after a call", calls="any", unanswered="failed")
+def server_gone(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("echo hi")], last=True)
+
+
+@scenario("HTTP 400: the conversation is too long after a call, always")
+def context_after(turn):
+    return end_with(Reply(status=400, said=OVERFLOW), turn)
+
+
+@scenario("the output limit ends the second of two calls", calls="any", unanswered="failed")
+def length_parallel(turn):
+    calls = [turn.shell("echo one"), Call(turn.shell("").name, '{"command": "echo hi; ec')]
+    return end() if turn.results else Reply(text=["I will run both."], calls=calls, stop="length")
+
+
+@scenario("a command kills its shell", calls="failed")
+def kill_shell(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("kill -KILL $$; echo hi")])
+
+
+@scenario("a command ends its process group", calls="any", unanswered="failed", either=True)
+def term_group(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("kill -TERM 0; sleep 2; echo hi")])
+
+
+@scenario("a command sends the agent SIGTERM", calls="any", unanswered="failed", either=True)
+def term_parent(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("kill -TERM $PPID; sleep 2; echo hi")])
+
+
+@scenario("a command sends the agent SIGHUP", calls="any", unanswered="failed", either=True)
+def hup_parent(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("kill -HUP $PPID; sleep 2; echo hi")])
+
+
+@scenario("a command stops the agent for three seconds", calls="any")
+def paused(turn):
+    command = "p=$PPID; (sleep 3; kill -CONT $p) & kill -STOP $p; wait; echo hi"
+    return end() if turn.results else Reply(calls=[turn.shell(command)])
+
+
+@scenario("a command deletes the home directory", calls="any", either=True)
+def no_home(turn):
+    if turn.results >= 2 or turn.number > 2:
+        return end()
+    return Reply(calls=[turn.shell("echo hi" if turn.results else 'find "$HOME" -mindepth 1 -delete; echo gone')])
+
+
+@scenario("a file is written where no folder can be made", calls="failed")
+def write_outside(turn):
+    place = dict.fromkeys(("path", "file_path", "filePath", "absolute_path", "filename"), "/dev/null/none/made.txt")
+    text = dict.fromkeys(("content", "contents", "text", "file_text"), "made")
+    if turn.results or turn.number > 1:
+        return end()
+    return Reply(calls=[turn.tool("(?i)^(write|write_?file|create|create_?file)$", **place, **text)])
+
+
+@scenario("two sub-agents at once, the model of one of which fails", calls="any")
+def subagents(turn):
+    if OTHER in turn.user:
+        return Reply(status=400, aside=True)
+    if NESTED in turn.user:
+        return Reply(text=["The sub-agent says hi."], aside=True)
+    if turn.results:
+        return end()
+    other = delegate(turn)
+    other.arguments = json.loads(json.dumps(other.arguments).replace(NESTED, OTHER))
+    return Reply(calls=[delegate(turn), other])
+
+
+OTHER = "[other] Say no"
+
+
+@scenario("a model that counts no tokens of the conversation")
+def no_tokens(turn):
+    return Reply(text=TEXT, tokens=0) if turn.results else Reply(calls=[turn.shell("echo hi")], tokens=0)
+
+
+@scenario("an answer whose characters come in halves")
+def torn(turn):
+    return Reply(text=TEXT * 5, torn=True)
+
+
+@scenario("a command that prints a compressed file")
+def tool_binary(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("seq 1 60000 | gzip -n")])
+
+
+@scenario("an answer of events of a success, which breaks off, always")
+def forge(turn):
+    return Reply(text=["\n".join(GOOD), "\n"] + TEXT, fault="cut")
+
+
+@scenario("an answer of events of a failure")
+def forge_bad(turn):
+    return Reply(text=["\n".join(BAD), "\n", "done."])
+
+
+@scenario("an MCP tool that returns a picture", needs="mcp")
+def mcp_image(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="picture")])
+
+
+@scenario("a model that never stops to call", calls="any", unanswered="failed")
+def endless(turn):
+    return Reply(text=["Once more."], calls=[turn.shell(f"echo {turn.results}")])
+
+
+@scenario("a command of two hundred thousand characters", calls="any")
+def call_big(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("touch made.txt; : " + "a" * 200_000)])
+
+
+@scenario("the same text before a command and after it")
+def same_text(turn):
+    return end() if turn.results else Reply(text=AFTER, calls=[turn.shell("echo hi")])
+
+
+@scenario("two commands at once, with the same id", calls="any")
+def twin_ids(turn):
+    calls = [turn.shell("echo one"), turn.shell("echo two")]
+    return end() if turn.results else Reply(calls=[Call(call.name, call.arguments, "call_0") for call in calls])
+
+
+@scenario("a call whose arguments are a list", calls="any")
+def list_arguments(turn):
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call(turn.shell("").name, '["echo hi"]')])
+
+
+@scenario("a command with half of an emoji", calls="any")
+def half_call(turn):
+    return end() if turn.results else Reply(calls=[turn.shell("echo '\ud83d'")])

@@ -71,10 +71,11 @@ class Truth(unittest.TestCase):
         self.assertEqual(truth_of(Reply(text=["a"], fault="hang-late"), killed=True)["outcome"], "failed")
         self.assertEqual(truth_of(Reply(text=[" ", "\n"]))["outcome"], "either")
 
-    def test_a_full_disk_may_end_a_run(self):
+    def test_a_full_disk_or_a_signal_may_end_a_run(self):
         call = Reply(calls=[Call("shell", {})])
-        found = truth_of(call, Reply(text=["a"]), scenario=ALL["full-disk"])
-        self.assertEqual(found["outcome"], "either")
+        for name in ("full-disk", "term-parent", "no-home"):
+            found = truth_of(call, Reply(text=["a"]), scenario=ALL[name])
+            self.assertEqual(found["outcome"], "either", name)
 
     def test_halves_of_an_emoji_are_joined(self):
         self.assertEqual(truth_of(Reply(text=["a\ud83d", "\ude00"]))["answer"], "a😀")
@@ -280,7 +281,8 @@ class Wire(unittest.TestCase):
             self.assertTrue(whole or all(piece in found for piece in arguments), name)
 
     def test_a_fault_comes_where_it_belongs(self):
-        faults = (("cut", 2), ("hang", 2), ("reset", 2), ("quit", 2), ("error", 2), ("cut-late", 3), ("hang-late", 3))
+        early = ("cut", "hang", "reset", "quit", "error", "garbage")
+        faults = [*((fault, 2) for fault in early), ("cut-late", 3), ("hang-late", 3)]
         for name, stream in wire.STREAM.items():
             for fault, text_before in faults:
                 events = list(stream(Reply(text=REPLY.text, fault=fault), 1, "m"))
@@ -350,9 +352,9 @@ class Server(unittest.TestCase):
             ask(model.url + "/v1/chat/completions", {"tools": [{"name": "other"}], "messages": []})
             self.assertEqual(model.missing, "no shell")
 
-    def ask_for_a_stream(self, fault):
-        """What comes of a streamed answer with this fault, and how it ends."""
-        with Model(lambda turn: Reply(text=["Hel", "lo"], fault=fault)) as model:
+    def ask_for_a_stream(self, reply):
+        """What comes of this reply as a stream, and how it ends."""
+        with Model(lambda turn: reply) as model:
             body = {"stream": True, "tools": [{"name": "other"}], "messages": []}
             content = json.dumps(body).encode()
             request = f"POST /v1/chat/completions HTTP/1.1\r\nhost: lab\r\ncontent-length: {len(content)}\r\n\r\n"
@@ -369,12 +371,27 @@ class Server(unittest.TestCase):
             return got, "closed"
 
     def test_connections_are_closed_reset_or_report_an_error(self):
-        for fault, end in (("", "end"), ("cut", "closed"), ("reset", "reset"), ("error", "end"), ("quit", "end")):
-            got, ended = self.ask_for_a_stream(fault)
+        ends = {"": "end", "cut": "closed", "reset": "reset", "error": "end", "garbage": "end", "quit": "end"}
+        for fault, end in ends.items():
+            got, ended = self.ask_for_a_stream(Reply(text=["Hel", "lo"], fault=fault))
             self.assertIn(b"Hel", got, fault)
+            self.assertEqual(b"Gateway Time-out" in got, fault == "garbage", fault)
             self.assertEqual(b'"lo"' in got, fault == "", fault)
             self.assertEqual(b"scripted: api error" in got, fault == "error", fault)
             self.assertEqual(ended, end, fault)
+
+    def test_characters_can_come_in_parts(self):
+        got, _ = self.ask_for_a_stream(Reply(text=["€" * 9], torn=True))
+        lines = got.split(b"\r\n\r\n", 1)[1].split(b"\r\n")
+        self.assertEqual(max(len(part) for part in lines[1::2]), 3)
+        self.assertIn("€" * 9, b"".join(lines[1::2]).decode())
+
+    def test_the_server_can_end_after_a_reply(self):
+        with Model(lambda turn: Reply(text=["Hello"], last=True)) as model:
+            url, body = model.url + "/v1/chat/completions", {"tools": [{"name": "x"}], "messages": []}
+            self.assertIn("choices", ask(url, body))
+            with self.assertRaises(OSError):
+                ask(url, body)
 
     def test_an_error_may_say_more_and_a_page_may_come_instead(self):
         replies = [Reply(status=429, said="no more", after="60"), Reply(page="<p>", status=502), Reply(page="<p>")]
@@ -493,7 +510,7 @@ class Plans(unittest.TestCase):
             try:
                 self.assertIsInstance(one.script(Turn()), Reply, one.name)
             except Missing:
-                self.assertRegex(one.name, "^(mcp|question|script|subagent)")
+                self.assertRegex(one.name, "^(mcp|question|script|subagent|tool-timeout|write-outside)")
 
 
 if __name__ == "__main__":

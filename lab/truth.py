@@ -20,7 +20,7 @@ def of(scenario, log, happened):
     outcome = outcome_of(last, happened)
     if scenario.unanswered and (last is None or last.calls):
         outcome = scenario.unanswered
-    if outcome == "succeeded" and scenario.needs == "full-disk":
+    if outcome == "succeeded" and scenario.either:
         outcome = "either"  # some agents cannot go on
     delivered = [
         entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200

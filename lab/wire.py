@@ -79,7 +79,8 @@ def arguments(call):
     return call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
 
 
-def chunks(text, size=12):
+def chunks(text):
+    size = max(12, len(text) // 200)
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
@@ -87,7 +88,7 @@ def pieces(reply, event):
     """The reply's text, one event for each piece, with the fault in the middle."""
     middle = (len(reply.text) + 1) // 2
     for index, piece in enumerate(reply.text):
-        if index == middle and reply.fault in ("cut", "reset", "quit", "hang", "error"):
+        if index == middle and reply.fault in ("cut", "reset", "quit", "hang", "error", "garbage"):
             yield reply.fault
         yield event(piece)
 
