@@ -32,7 +32,8 @@ class Scenario:
     script: Callable
     about: str
     stalls: bool = False  # the run ends only when somebody ends it
-    calls: str = "succeeded"  # what becomes of the calls; `started` if they may still run
+    # What becomes of the calls; `started` if they may still run, `made` if the file made.txt tells.
+    calls: str = "succeeded"
     needs: str = ""  # what the agent must be told, or be able to do: words such as deny, mcp, resume
     unanswered: str = ""  # the outcome if the last reply of the model was a call
     either: bool = False  # the run may fail although the model answered
@@ -1029,7 +1030,7 @@ def endless(turn):
     return Reply(text=["Once more."], calls=[turn.shell(f"echo {turn.results}")])
 
 
-@scenario("a command of two hundred thousand characters", calls="any")
+@scenario("a command of two hundred thousand characters", calls="made")
 def call_big(turn):
     return end() if turn.results else Reply(calls=[turn.shell("touch made.txt; : " + "a" * 200_000)])
 

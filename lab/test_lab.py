@@ -77,6 +77,12 @@ class Truth(unittest.TestCase):
             found = truth_of(call, Reply(text=["a"]), scenario=ALL[name])
             self.assertEqual(found["outcome"], "either", name)
 
+    def test_a_file_may_tell_whether_a_command_ran(self):
+        call = Reply(calls=[Call("shell", {})])
+        for made, became in ((True, "succeeded"), (False, "failed")):
+            found = truth_of(call, Reply(text=["a"]), scenario=ALL["call-big"], made=made)
+            self.assertEqual(found["became"], became)
+
     def test_halves_of_an_emoji_are_joined(self):
         self.assertEqual(truth_of(Reply(text=["a\ud83d", "\ude00"]))["answer"], "a😀")
         self.assertEqual(truth_of(Reply(text=["a\ud83d", "b"]))["answer"], "a\ufffdb")

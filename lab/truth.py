@@ -26,6 +26,9 @@ def of(scenario, log, happened):
         entry["reply"] for entry in main if not entry["reply"]["fault"] and entry["reply"]["status"] == 200
     ]
     calls = sum(len(reply["calls"]) for reply in delivered)
+    became = scenario.calls
+    if became == "made":
+        became = "succeeded" if happened["made"] else "failed"
     answer = answer_of(last) if last and outcome == "succeeded" else None
     same = [entry["reply"]["fault"] for entry in main if whole(entry["reply"]["text"]) == answer]
     # Some ask again in the background, and do not show it.
@@ -37,7 +40,7 @@ def of(scenario, log, happened):
         "answer": answer,
         "times": times,
         "calls": calls,
-        "became": scenario.calls,
+        "became": became,
         "requests": len(main),
     }
 

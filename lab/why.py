@@ -34,7 +34,7 @@ TRUE = {
     "http-429-hour": {"rate-limit", "billing"},
     "http-400-credit": {"billing"},
     "html-502": {"overloaded", "network"},
-    "error-200": {"billing", "network", "rate-limit"},
+    "error-200": {"billing", "network", "overloaded", "rate-limit"},
     "html-200": {"network", "overloaded"},
     "empty-200": {"network", "overloaded"},
     "config-broken": {"config"},
@@ -50,7 +50,7 @@ TRUE = {
     "server-gone": {"network"},
     "garbage": {"network", "overloaded"},
     "spoof": {"overloaded"},
-    "forge": {"overloaded"},
+    "forge": {"network"},
     "plan": {"permission"},
 }
 
