@@ -114,7 +114,7 @@ fn nothing_of_the_agent_is_obeyed() {
         ("json", ("TF_BUILD", "True")),
     ];
     let mut checked = 0;
-    for (number, stream) in nasty_streams(30).into_iter().enumerate() {
+    for (number, stream) in nasty_streams(30).enumerate() {
         for form in FORMS.iter().chain(&["stream-json"]) {
             for (report, runner) in runners.into_iter().skip(number % 2).step_by(2) {
                 let mut command = program();
