@@ -43,7 +43,7 @@ pub(super) struct Run<'c> {
     background: BackgroundWork,
     servers: ServerCheck,
     pub(super) text: TextCheck<'c>,
-    /// What is doubtful in the text, if no later event says that the run failed after all.
+    /// Findings about the text of a turn that succeeded. They are dropped if a later event fails it.
     doubts: Vec<Diagnostic>,
     pub(super) terminal: TerminalCheck,
     demands: Option<DemandCheck<'c>>,

@@ -86,8 +86,8 @@ impl<'a> CallUpdate<'a> {
         let has_ended =
             matches!(self.change, CallChange::Completed(outcome) if !outcome.is_refusal());
         let start = self.start.map_or(line, |start| start.line);
-        let is_nested = self.parent.is_some() || self.parent_id().is_some();
-        (is_work && has_ended && !is_nested).then_some(start)
+        let is_main = || self.parent.is_none() && self.parent_id().is_none();
+        (is_work && has_ended && is_main()).then_some(start)
     }
 
     pub(crate) fn duration_ms(&self) -> Option<f64> {

@@ -15,7 +15,7 @@ pub(crate) struct EndRules {
     pub progress: Vec<ProgressRule>,
     /// Events that open a new turn after a terminal event.
     pub reopen: Vec<EventRule>,
-    /// Whether they do so where no terminal event came, too.
+    /// Whether they also open one if no terminal event came.
     pub only_last_turn_ends: bool,
     /// Events that may follow the terminal event.
     pub after: Vec<EventRule>,
