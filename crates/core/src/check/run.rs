@@ -43,7 +43,7 @@ pub(super) struct Run<'c> {
     background: BackgroundWork,
     servers: ServerCheck,
     pub(super) text: TextCheck<'c>,
-    /// Findings about the text of a turn that succeeded. They are dropped if a later event fails it.
+    /// Findings about the text of a turn that succeeded, dropped if a later event fails the turn.
     doubts: Vec<Diagnostic>,
     pub(super) terminal: TerminalCheck,
     demands: Option<DemandCheck<'c>>,
