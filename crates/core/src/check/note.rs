@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
 
 use super::end_of_run::duration;
 use crate::limits::{
@@ -161,20 +162,22 @@ pub enum FailureSource {
     LastEvent,
 }
 
-/// A limit of the checker; see `limits.rs` for the reasons.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Bound {
-    /// Tool calls that are followed.
-    Calls,
-    /// Names of unknown events and tools that are counted.
-    Names,
-    /// Tool calls that are listed in the report.
-    ToolCalls,
-    /// Files that are listed in the report.
-    Files,
-    /// Text that is compared byte by byte.
-    Text,
+names! {
+    /// A limit of the checker; see `limits.rs` for the reasons.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub enum Bound {
+        /// Tool calls that are followed.
+        Calls = "calls",
+        /// Names of unknown events and tools that are counted.
+        Names = "names",
+        /// Tool calls that are listed in the report.
+        ToolCalls = "call-rows",
+        /// Files that are listed in the report.
+        Files = "files",
+        /// Text that is compared byte by byte.
+        Text = "text",
+    }
 }
 
 impl Note {
@@ -299,14 +302,6 @@ impl fmt::Display for NoRetry {
     }
 }
 
-names!(Bound {
-    Calls "calls"
-    Names "names"
-    ToolCalls "call-rows"
-    Files "files"
-    Text "text"
-});
-
 impl fmt::Display for Bound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -376,7 +371,7 @@ impl Serialize for Note {
         let mut object = to.serialize_map(None)?;
         object.serialize_entry("note", self.name())?;
         match self {
-            Self::LimitReached(limit) => object.serialize_entry("limit", limit.name())?,
+            Self::LimitReached(limit) => object.serialize_entry("limit", limit)?,
             Self::Configured { file } => object.serialize_entry("file", file)?,
             Self::RulesOff { rules } | Self::RulesLowered { rules } if !rules.is_empty() => {
                 object.serialize_entry("rules", rules)?;

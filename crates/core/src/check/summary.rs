@@ -15,58 +15,44 @@ use crate::profile::ExitStatus;
 use crate::rules::Rule;
 use crate::rules::names::names;
 
-/// Whether a stream keeps its contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// There is no diagnostic of severity error.
-    Conforming,
-    /// There is at least one.
-    NonConforming,
+names! {
+    /// Whether a stream keeps its contract.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+    pub enum Verdict {
+        /// There is no diagnostic of severity error.
+        Conforming = "conforming",
+        /// There is at least one.
+        NonConforming = "non-conforming",
+    }
 }
 
-names!(Verdict {
-    Conforming "conforming"
-    NonConforming "non-conforming"
-});
-
-/// How the run ended that wrote the stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// The stream says so, or it did not end too early and nothing says that the run failed.
-    Succeeded,
-    /// The stream or the exit status says so.
-    Failed,
-    /// The stream ended before the run did.
-    Truncated,
-    /// A timeout fired before the run was over.
-    TimedOut,
+names! {
+    /// How the run ended that wrote the stream.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum Outcome {
+        /// The stream says so, or it did not end too early and nothing says that the run failed.
+        Succeeded = "succeeded",
+        /// The stream or the exit status says so.
+        Failed = "failed",
+        /// The stream ended before the run did.
+        Truncated = "truncated",
+        /// A timeout fired before the run was over.
+        TimedOut = "timed-out",
+    }
 }
 
-names!(Outcome {
-    Succeeded "succeeded"
-    Failed "failed"
-    Truncated "truncated"
-    TimedOut "timed-out"
-});
-
-/// The format that the agent was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AgentFormat {
-    /// One event on each line.
-    StreamJson,
-    /// One object at the end of the run.
-    Json,
+names! {
+    /// The format that the agent was asked for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[non_exhaustive]
+    pub enum AgentFormat {
+        /// One event on each line.
+        StreamJson = "stream-json",
+        /// One object at the end of the run.
+        Json = "json",
+    }
 }
-
-names!(AgentFormat {
-    StreamJson "stream-json"
-    Json "json"
-});
 
 /// The result of checking one stream. As JSON it has the names of the JSON report.
 #[derive(Debug, Clone, Serialize)]

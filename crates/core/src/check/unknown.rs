@@ -21,27 +21,21 @@ pub struct UnknownName {
     pub line: u64,
 }
 
-/// Kinds of names that a profile can know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum UnknownKind {
-    /// The tag of an event.
-    Event,
-    /// A tool.
-    Tool,
-    /// The tool of a result whose kind is not known.
-    Result,
-    /// A value outside of a closed set.
-    Value,
-    /// A member of an event whose tag is known.
-    Member,
+names! {
+    /// Kinds of names that a profile can know.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum UnknownKind {
+        /// The tag of an event.
+        Event = "event",
+        /// A tool.
+        Tool = "tool",
+        /// The tool of a result whose kind is not known.
+        Result = "result",
+        /// A value outside of a closed set.
+        Value = "value",
+        /// A member of an event whose tag is known.
+        Member = "member",
+    }
 }
 
-names!(UnknownKind {
-    Event "event"
-    Tool "tool"
-    Result "result"
-    Value "value"
-    Member "member"
-});

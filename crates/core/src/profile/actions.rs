@@ -70,49 +70,37 @@ const PATCH_HEADS: [&str; 4] =
     ["*** Add File:", "*** Update File:", PATCH_DELETION, "*** Move to:"];
 const PATCH_DELETION: &str = "*** Delete File:";
 
-/// What a tool call does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum CallKind {
-    /// It reads a file, or lists a directory.
-    Read,
-    /// It creates or changes files.
-    Write,
-    /// It deletes files.
-    Delete,
-    /// It runs a command, or controls one that runs.
-    Command,
-    /// It searches files.
-    Search,
-    /// It reads from the network, or searches it.
-    Fetch,
-    /// It calls a tool of an MCP server.
-    Mcp,
-    /// It starts another agent, or asks it.
-    Task,
-    /// It updates a list of things to do, or a plan.
-    Todo,
-    /// It asks the user.
-    Question,
-    /// None of these, or the profile does not know the tool.
-    #[default]
-    Other,
+names! {
+    all
+    /// What a tool call does.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum CallKind {
+        /// It reads a file, or lists a directory.
+        Read = "read",
+        /// It creates or changes files.
+        Write = "write",
+        /// It deletes files.
+        Delete = "delete",
+        /// It runs a command, or controls one that runs.
+        Command = "command",
+        /// It searches files.
+        Search = "search",
+        /// It reads from the network, or searches it.
+        Fetch = "fetch",
+        /// It calls a tool of an MCP server.
+        Mcp = "mcp",
+        /// It starts another agent, or asks it.
+        Task = "task",
+        /// It updates a list of things to do, or a plan.
+        Todo = "todo",
+        /// It asks the user.
+        Question = "question",
+        /// None of these, or the profile does not know the tool.
+        #[default]
+        Other = "other",
+    }
 }
-
-names!(all CallKind {
-    Read "read"
-    Write "write"
-    Delete "delete"
-    Command "command"
-    Search "search"
-    Fetch "fetch"
-    Mcp "mcp"
-    Task "task"
-    Todo "todo"
-    Question "question"
-    Other "other"
-});
 
 impl CallKind {
     /// Whether such a call changes nothing outside of the agent.

@@ -268,29 +268,22 @@ pub(crate) struct CallOutcomeRule {
     pub is_contradictory: bool,
 }
 
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
-    /// The tool did its work.
-    Succeeded,
-    /// The tool failed.
-    Failed,
-    /// The user, or a policy in their place, refused.
-    Rejected,
-    /// A permission rule forbade it.
-    Denied,
-    /// The completion does not show it.
-    Unknown,
+names! {
+    /// How a tool call ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    pub enum CallOutcome {
+        /// The tool did its work.
+        Succeeded = "succeeded",
+        /// The tool failed.
+        Failed = "failed",
+        /// The user, or a policy in their place, refused.
+        Rejected = "rejected",
+        /// A permission rule forbade it.
+        Denied = "denied",
+        /// The completion does not show it.
+        Unknown = "unknown",
+    }
 }
-
-names!(CallOutcome {
-    Succeeded "succeeded"
-    Failed "failed"
-    Rejected "rejected"
-    Denied "denied"
-    Unknown "unknown"
-});
 
 impl CallOutcome {
     /// Whether a person or a rule refused the call.

@@ -67,24 +67,19 @@ pub(crate) struct ErrorRule {
     pub of: Objects,
 }
 
-/// How bad an error is that the agent reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ErrorSeverity {
-    /// The run has failed, even if the terminal event reports success.
-    Failure,
-    /// The run cannot have succeeded; a terminal event that reports success is wrong.
-    Fatal,
-    /// The run may go on.
-    Warning,
+names! {
+    /// How bad an error is that the agent reports.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum ErrorSeverity {
+        /// The run has failed, even if the terminal event reports success.
+        Failure = "failure",
+        /// The run cannot have succeeded; a terminal event that reports success is wrong.
+        Fatal = "fatal",
+        /// The run may go on.
+        Warning = "warning",
+    }
 }
-
-names!(ErrorSeverity {
-    Failure "failure"
-    Fatal "fatal"
-    Warning "warning"
-});
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]

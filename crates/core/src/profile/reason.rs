@@ -36,78 +36,56 @@ impl ReasonSource {
     }
 }
 
-/// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum EndReason {
-    /// The agent finished.
-    Completed,
-    /// It is not signed in, or not allowed to use the model.
-    Auth,
-    /// The account has no money, or no quota that comes back by itself.
-    Billing,
-    /// The provider allows no more requests for now.
-    RateLimit,
-    /// The provider failed, or has too much to do.
-    Overloaded,
-    /// The provider could not be reached, or the connection was lost.
-    Network,
-    /// The conversation no longer fits the model.
-    ContextOverflow,
-    /// The answer reached the limit of the model's output.
-    OutputLimit,
-    /// The model refused to answer.
-    Refusal,
-    /// A filter of the provider held the answer back.
-    ContentFilter,
-    /// It reached its limit of turns.
-    MaxTurns,
-    /// It reached its limit of cost or tokens.
-    Budget,
-    /// It was not allowed to do what it needed to.
-    Permission,
-    /// A tool failed, and the agent gave up.
-    Tool,
-    /// A user ended it, or a signal that asks for an end.
-    Interrupted,
-    /// A signal killed it that leaves no time to end, such as that of a system without memory.
-    Killed,
-    /// A time limit ended it.
-    Timeout,
-    /// The agent itself broke.
-    Crash,
-    /// Its configuration, or what it was called with, is wrong.
-    Config,
-    /// The provider does not have the model.
-    ModelNotFound,
-    /// Nothing says why.
-    Unknown,
+names! {
+    all
+    /// Why a run ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum EndReason {
+        /// The agent finished.
+        Completed = "completed",
+        /// It is not signed in, or not allowed to use the model.
+        Auth = "auth",
+        /// The account has no money, or no quota that comes back by itself.
+        Billing = "billing",
+        /// The provider allows no more requests for now.
+        RateLimit = "rate-limit",
+        /// The provider failed, or has too much to do.
+        Overloaded = "overloaded",
+        /// The provider could not be reached, or the connection was lost.
+        Network = "network",
+        /// The conversation no longer fits the model.
+        ContextOverflow = "context-overflow",
+        /// The answer reached the limit of the model's output.
+        OutputLimit = "output-limit",
+        /// The model refused to answer.
+        Refusal = "refusal",
+        /// A filter of the provider held the answer back.
+        ContentFilter = "content-filter",
+        /// It reached its limit of turns.
+        MaxTurns = "max-turns",
+        /// It reached its limit of cost or tokens.
+        Budget = "budget",
+        /// It was not allowed to do what it needed to.
+        Permission = "permission",
+        /// A tool failed, and the agent gave up.
+        Tool = "tool",
+        /// A user ended it, or a signal that asks for an end.
+        Interrupted = "interrupted",
+        /// A signal killed it that leaves no time to end, such as that of a system without memory.
+        Killed = "killed",
+        /// A time limit ended it.
+        Timeout = "timeout",
+        /// The agent itself broke.
+        Crash = "crash",
+        /// Its configuration, or what it was called with, is wrong.
+        Config = "config",
+        /// The provider does not have the model.
+        ModelNotFound = "model-not-found",
+        /// Nothing says why.
+        Unknown = "unknown",
+    }
 }
-
-names!(all EndReason {
-    Completed "completed"
-    Auth "auth"
-    Billing "billing"
-    RateLimit "rate-limit"
-    Overloaded "overloaded"
-    Network "network"
-    ContextOverflow "context-overflow"
-    OutputLimit "output-limit"
-    Refusal "refusal"
-    ContentFilter "content-filter"
-    MaxTurns "max-turns"
-    Budget "budget"
-    Permission "permission"
-    Tool "tool"
-    Interrupted "interrupted"
-    Killed "killed"
-    Timeout "timeout"
-    Crash "crash"
-    Config "config"
-    ModelNotFound "model-not-found"
-    Unknown "unknown"
-});
 
 impl EndReason {
     /// Whether a retry is worth it. Unknown if the run was interrupted, crashed, or does not say
@@ -171,24 +149,19 @@ impl EndReason {
     }
 }
 
-/// Whether a retry of a run that did not succeed is worth it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Retryable {
-    /// The same run may succeed now.
-    Yes,
-    /// The same run fails again until something is changed.
-    No,
-    /// The same run may succeed after some time.
-    Later,
+names! {
+    /// Whether a retry of a run that did not succeed is worth it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum Retryable {
+        /// The same run may succeed now.
+        Yes = "yes",
+        /// The same run fails again until something is changed.
+        No = "no",
+        /// The same run may succeed after some time.
+        Later = "later",
+    }
 }
-
-names!(Retryable {
-    Yes "yes"
-    No "no"
-    Later "later"
-});
 
 /// A text of an error, or a line of standard error, that says why the run failed.
 #[derive(Debug, Clone, Deserialize)]

@@ -12,20 +12,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use names::names;
 
-/// How much a diagnostic weighs. An `Error` decides the verdict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; the stream still conforms.
-    Warning,
-    /// The stream does not conform.
-    Error,
+names! {
+    /// How much a diagnostic weighs. An `Error` decides the verdict.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+    pub enum Severity {
+        /// Worth knowing; the stream still conforms.
+        Warning = "warning",
+        /// The stream does not conform.
+        Error = "error",
+    }
 }
-
-names!(Severity {
-    Warning "warning"
-    Error "error"
-});
 
 /// Declares the rules: one row is the variant, its kebab-case name and its severity by default
 /// and under `--strict` (`None` is off). `every_line` marks a rule that needs every line: what

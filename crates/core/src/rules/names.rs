@@ -1,8 +1,19 @@
 //! Enums whose variants have names.
 
-/// Declares the name of each variant, and with `all` the list of all and the search by name.
+/// Declares an enum and the name of each variant, also as JSON. `all` adds the list of all variants
+/// and the search by name.
 macro_rules! names {
-    ($type:ident { $($variant:ident $name:literal)+ }) => {
+    (
+        $(#[$of_type:meta])*
+        pub enum $type:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
+        }
+    ) => {
+        $(#[$of_type])*
+        pub enum $type {
+            $($(#[$of_variant])* #[serde(rename = $name)] $variant,)+
+        }
+
         impl $type {
             /// The name in reports.
             pub fn name(self) -> &'static str {
@@ -10,7 +21,20 @@ macro_rules! names {
             }
         }
     };
-    (all $type:ident { $($variant:ident $name:literal)+ }) => {
+    (
+        all
+        $(#[$of_type:meta])*
+        pub enum $type:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
+        }
+    ) => {
+        names! {
+            $(#[$of_type])*
+            pub enum $type {
+                $($(#[$of_variant])* $variant = $name,)+
+            }
+        }
+
         impl $type {
             /// All of them.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
@@ -20,8 +44,6 @@ macro_rules! names {
                 Self::ALL.into_iter().find(|it| it.name() == name)
             }
         }
-
-        names!($type { $($variant $name)+ });
     };
 }
 
