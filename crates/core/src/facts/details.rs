@@ -4,16 +4,15 @@
 //! some are parsed, unless they have been.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::thinking::{ThinkingBlock, ThinkingUpdates, thinking};
 use super::{Facts, Thought, UsageUpdate, message_usage, time_ms, whole_number};
-use crate::json::{JsonRef, LoneHalves, pointer};
-use crate::limits::{CALL_ID_BYTES_MAX, MESSAGE_BYTES_MAX, SESSION_LIST_MAX, TAGS_REMEMBERED_MAX};
-use crate::profile::path::{Conditions, KnownValue, Path, Scope};
+use crate::json::{JsonRef, LoneHalves};
+use crate::limits::{MESSAGE_BYTES_MAX, SESSION_LIST_MAX};
+use crate::profile::path::{Conditions, Path, Scope};
 use crate::profile::{NoticeKind, NoticePaths, PlanRule, PlanState, Profile, ServersAt};
 use crate::rules::escape::clipped;
 use crate::stream::{Line, LineParser};
@@ -124,19 +123,14 @@ pub struct NoticeValues {
 #[derive(Debug)]
 pub(crate) struct DetailReader {
     profile: Arc<Profile>,
-    /// For each tag, whether a rule may apply to its events.
-    tags: HashMap<String, bool>,
-    /// That of the latest event: deltas follow each other.
-    latest: Option<(String, bool)>,
     block: ThinkingBlock,
     parser: LineParser,
 }
 
 impl DetailReader {
     pub(crate) fn new(profile: &Arc<Profile>) -> Self {
-        let (tags, parser) = (HashMap::new(), LineParser::default());
-        let (profile, block) = (Arc::clone(profile), ThinkingBlock::default());
-        Self { profile, tags, latest: None, block, parser }
+        let (block, parser) = (ThinkingBlock::default(), LineParser::default());
+        Self { profile: Arc::clone(profile), block, parser }
     }
 
     /// Reads an event; most have nothing. `is_other_block` says whether it has text or calls.
@@ -148,41 +142,23 @@ impl DetailReader {
     ) -> Option<EventDetails<'f>> {
         let mut details = EventDetails::default();
         let halves = facts.rare.as_deref().and_then(|rare| rare.lone_halves);
+        let Self { profile, block, parser } = self;
         match (&facts.thought, facts.event) {
             (Thought::Chunk(text), _) => {
-                self.block.delta(Cow::Borrowed(text), halves, &mut details.thinking);
+                block.delta(Cow::Borrowed(text), halves, &mut details.thinking);
             }
-            (Thought::Unread, event) if self.may_have_details(facts.tag) => {
-                let (profile, block) = (&self.profile, &mut self.block);
-                if let Some(event) = event {
-                    details = details_of(event, halves, profile, block);
-                } else if let Ok(event) = self.parser.read(line) {
+            (Thought::Unread, Some(event)) => details = details_of(event, halves, profile, block),
+            (Thought::Unread, None) => {
+                if let Ok(event) = parser.read(line) {
                     details = details_of(event.root(), event.lone_halves, profile, block);
                 }
             }
-            (Thought::Nothing | Thought::Unread, _) => {}
+            (Thought::Nothing, _) => {}
         }
         if is_other_block {
             self.block.end(&mut details.thinking);
         }
         (details != EventDetails::default()).then_some(details)
-    }
-
-    fn may_have_details(&mut self, tag: &str) -> bool {
-        if let Some((latest, may)) = &self.latest
-            && latest == tag
-        {
-            return *may;
-        }
-        let may = match self.tags.get(tag) {
-            Some(known) => *known,
-            None => may_apply(&self.profile, tag),
-        };
-        self.latest = Some((tag.to_owned(), may));
-        if self.tags.len() < TAGS_REMEMBERED_MAX && tag.len() <= CALL_ID_BYTES_MAX {
-            self.tags.insert(tag.to_owned(), may);
-        }
-        may
     }
 }
 
@@ -242,6 +218,12 @@ fn plan(profile: &Profile, root: JsonRef<'_>) -> Option<Vec<PlanItem>> {
     Some(of.objects(root).filter_map(item).take(SESSION_LIST_MAX).collect())
 }
 
+/// The conditions of all rules of details.
+pub(super) fn conditions(profile: &Profile) -> impl Iterator<Item = &Conditions> {
+    let thinking = profile.thinking.iter().map(|rule| &rule.when);
+    thinking.chain(conditions_except_thinking(profile))
+}
+
 /// The conditions of all rules of details except those of reasoning.
 pub(super) fn conditions_except_thinking(profile: &Profile) -> impl Iterator<Item = &Conditions> {
     let notices = profile.notices.iter().map(|rule| &rule.when);
@@ -292,39 +274,4 @@ pub(super) fn scalar(path: &Path, scope: Scope<'_>) -> Option<String> {
 /// The start of a long text.
 pub(super) fn short(text: &str) -> String {
     clipped(text, MESSAGE_BYTES_MAX).into_owned()
-}
-
-/// Whether a rule may apply to events with this tag, however its parts lie at the paths.
-fn may_apply(profile: &Profile, tag: &str) -> bool {
-    let paths = &profile.tags.at;
-    let parts = if tag.is_empty() { String::new() } else { format!("/{tag}") };
-    let texts: Vec<String> = pointer::tokens(&parts).map(Cow::into_owned).collect();
-    let rules = || {
-        let thinking = profile.thinking.iter().map(|rule| &rule.when);
-        thinking.chain(conditions_except_thinking(profile))
-    };
-    let holds = |parts: &[KnownValue], when: &Conditions| {
-        let known = |path: &_| {
-            let index = paths.iter().position(|tag_path| tag_path == path);
-            index.map_or(KnownValue::Unknown, |index| parts[index].clone())
-        };
-        when.specialize(known).is_some()
-    };
-    let ways = ways(paths.len(), &texts);
-    ways.iter().any(|parts| rules().any(|when| holds(parts, when)))
-}
-
-/// All ways to put the texts at this many places, in order; the other places are empty.
-fn ways(places: usize, texts: &[String]) -> Vec<Vec<KnownValue>> {
-    if places == 0 || texts.len() > places {
-        return if texts.is_empty() { vec![Vec::new()] } else { Vec::new() };
-    }
-    let with = |first: KnownValue, rest: Vec<Vec<KnownValue>>| {
-        rest.into_iter().map(move |rest| [vec![first.clone()], rest].concat())
-    };
-    let mut all: Vec<_> = with(KnownValue::Absent, ways(places - 1, texts)).collect();
-    if let Some((text, others)) = texts.split_first() {
-        all.extend(with(KnownValue::Text(text.clone()), ways(places - 1, others)));
-    }
-    all
 }

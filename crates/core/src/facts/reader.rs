@@ -97,8 +97,11 @@ impl FactReader {
         let marks =
             Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
         let tag = rules.tag.clone();
-        let thought =
-            if self.reads_thoughts { thinking::thought(profile, root) } else { Thought::Unread };
+        let thought = if self.reads_thoughts && rules.has_details {
+            thinking::thought(profile, root)
+        } else {
+            Thought::Nothing
+        };
         let template =
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { event: root, template, rare, final_text }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::TagStatus;
+use super::details::conditions;
 use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path};
@@ -49,6 +50,8 @@ pub(super) struct TagRules {
     pub(super) values: Vec<OpenRule>,
     pub(super) defects: Vec<OpenRule>,
     pub(super) unavailable: Vec<OpenRule>,
+    /// Whether an event may have details.
+    pub(super) has_details: bool,
 }
 
 #[derive(Debug, Default)]
@@ -142,6 +145,7 @@ impl TagRules {
                 rule.when.specialize(known)
             }),
             run_facts: open_rules(&profile.facts, |rule| rule.when.specialize(known)),
+            has_details: conditions(profile).any(|when| when.specialize(known).is_some()),
             parts,
         }
     }

@@ -27,7 +27,7 @@ pub(crate) struct FactTemplate<'e, V> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Thought<V> {
-    /// It has not been read, or the event has other details as well.
+    /// The event has other details as well.
     Unread,
     Nothing,
     Chunk(V),
