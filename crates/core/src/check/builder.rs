@@ -132,7 +132,7 @@ impl CheckerBuilder {
     /// How many equal calls in a row are reported as `repeated-call`. The default is 5.
     #[must_use]
     pub fn repeated_calls(mut self, count: u64) -> Self {
-        self.options.repeated_calls = count;
+        self.options.repeated_calls = Some(count);
         self
     }
 
@@ -183,7 +183,7 @@ impl CheckerBuilder {
     /// array, the longest element.
     #[must_use]
     pub fn max_line_bytes(mut self, bytes: u64) -> Self {
-        self.options.line_bytes_max = bytes;
+        self.options.max_line_bytes = Some(bytes);
         self
     }
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use super::prices::Prices;
 use super::stage::expect::Expected;
-use super::stage::repeats::REPEATED_CALLS;
 use super::{AgentFormat, Limits, Note};
 use crate::error::Error;
 use crate::json::Schema;
@@ -18,7 +17,7 @@ use crate::profile::{DEFAULT, FRAMING, Profile, TerminalPolicy};
 use crate::rules::Severities;
 
 /// How streams are checked, whatever the profile.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) severities: Severities,
     pub(crate) config_file: Option<String>,
@@ -33,14 +32,14 @@ pub(crate) struct Options {
     pub(crate) format: Option<AgentFormat>,
     /// Whether the stream is one array; without it the first bytes show it.
     pub(crate) is_array: Option<bool>,
-    /// The shortest series of equal calls that is reported.
-    pub(crate) repeated_calls: u64,
+    /// The shortest series of equal calls that is reported, if it is not the usual one.
+    pub(crate) repeated_calls: Option<u64>,
     pub(crate) splits_sessions: bool,
     pub(crate) hashes_bytes: bool,
     pub(crate) collects_stats: bool,
     /// Whether events are compared with the members that their schema describes.
     pub(crate) compares_members: bool,
-    pub(crate) line_bytes_max: u64,
+    pub(crate) max_line_bytes: Option<u64>,
     pub(crate) limits: Limits,
     /// What tokens cost, where the agent does not say it.
     pub(crate) prices: Arc<Prices>,
@@ -49,31 +48,11 @@ pub(crate) struct Options {
     pub(crate) is_plain: bool,
 }
 
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            severities: Severities::default(),
-            config_file: None,
-            is_of_command: false,
-            silent: None,
-            arguments: Vec::new(),
-            format: None,
-            is_array: None,
-            repeated_calls: REPEATED_CALLS,
-            splits_sessions: false,
-            hashes_bytes: false,
-            collects_stats: false,
-            compares_members: false,
-            line_bytes_max: LINE_BYTES_MAX,
-            limits: Limits::default(),
-            prices: Arc::default(),
-            expected: Arc::default(),
-            is_plain: false,
-        }
-    }
-}
-
 impl Options {
+    pub(crate) fn line_bytes_max(&self) -> u64 {
+        self.max_line_bytes.unwrap_or(LINE_BYTES_MAX)
+    }
+
     /// What a reader should know of the options: what the check does not look for.
     pub(super) fn notes(&self) -> Vec<Note> {
         let file = self.config_file.clone().map(|file| Note::Configured { file });

@@ -44,7 +44,6 @@ use crate::error::Error;
 use crate::profile::detect::{Detector, ProfileSource};
 use crate::stream::{ArraySplitter, LineBuffer, LineParser};
 
-use contract::Options;
 use stream::{LineLoop, Memory, StreamBytes, session_name};
 
 pub use answer::Answer;
@@ -197,9 +196,8 @@ impl fmt::Debug for StreamCheck<'_> {
 impl<'c> StreamCheck<'c> {
     fn new(name: &str, contracts: &'c Contracts, mut learned: Learned) -> Self {
         let options = contracts.options();
-        let Options { line_bytes_max, is_array, .. } = *options;
         let buffer = std::mem::take(&mut learned.buffer);
-        let lines = LineBuffer::new(buffer, line_bytes_max, is_array);
+        let lines = LineBuffer::new(buffer, options.line_bytes_max(), options.is_array);
         let hashes_bytes = options.hashes_bytes && !options.splits_sessions;
         let hasher = hashes_bytes.then(Sha256::new);
         let (name, state) = (name.to_owned(), State::Detecting(Detector::default()));

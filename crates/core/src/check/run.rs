@@ -13,7 +13,7 @@ use super::stage::demands::{Broken, DemandCheck};
 use super::stage::drift::Drift;
 use super::stage::expect::Context;
 use super::stage::lines::LineCheck;
-use super::stage::repeats::RepeatCheck;
+use super::stage::repeats::{REPEATED_CALLS, RepeatCheck};
 use super::stage::reported::reported;
 use super::stage::servers::ServerCheck;
 use super::stage::session::SessionCheck;
@@ -71,7 +71,7 @@ impl<'c> Run<'c> {
             drift: Drift::default(),
             session: SessionCheck::new(&profile.session),
             calls: CallTable::new(&profile.calls),
-            repeats: RepeatCheck::new(options.repeated_calls),
+            repeats: RepeatCheck::new(options.repeated_calls.unwrap_or(REPEATED_CALLS)),
             background: BackgroundWork::default(),
             servers: ServerCheck::default(),
             text: TextCheck::new(profile),
@@ -102,7 +102,7 @@ impl<'c> Run<'c> {
             let has_place = marks.starts_turn || marks.may_follow_end;
             is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {
-            has_ended && self.session.rules.id_is_constant && is_other == Some(true)
+            has_ended && self.session.rules.id_is_constant.0 && is_other == Some(true)
         };
         self.events > 0 && begins
     }

@@ -74,6 +74,16 @@ pub(crate) use versions::Versions;
 /// The JSON Schema of the profile language.
 pub const LANGUAGE: &str = include_str!("profile.schema.json");
 
+/// A key that a profile sets to turn something off.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) struct TrueByDefault(pub bool);
+
+impl Default for TrueByDefault {
+    fn default() -> Self {
+        Self(true)
+    }
+}
+
 /// What the events of one kind of producer mean.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]

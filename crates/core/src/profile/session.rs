@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::{EventRule, Objects};
+use super::{EventRule, Objects, TrueByDefault};
 use crate::profile::path::{Conditions, Path};
 use crate::profile::pattern::LazyRegex;
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SessionRules {
     /// Empty if the producer writes no such event.
@@ -16,12 +16,12 @@ pub(crate) struct SessionRules {
     /// Where the start names the working directory of the agent.
     pub directory: Option<Path>,
     /// Whether there must be a start, if there are rules for one.
-    pub required: bool,
+    pub required: TrueByDefault,
     pub must_be_first: MustBeFirst,
     pub repeats: Repeats,
     /// Events after which the start may be repeated in the same turn.
     pub may_repeat_after: Vec<RestartRule>,
-    pub id_is_constant: bool,
+    pub id_is_constant: TrueByDefault,
     /// The time of an event in milliseconds; it never decreases.
     pub time: Option<Path>,
     /// Where else an event says when it happened, in milliseconds or as RFC 3339; the first that is
@@ -147,24 +147,4 @@ pub(crate) enum Repeats {
     Never,
     Always,
     EachTurn,
-}
-
-impl Default for SessionRules {
-    fn default() -> Self {
-        Self {
-            start: Vec::new(),
-            id: Vec::new(),
-            directory: None,
-            required: true,
-            must_be_first: MustBeFirst::default(),
-            repeats: Repeats::Never,
-            may_repeat_after: Vec::new(),
-            id_is_constant: true,
-            time: None,
-            times: Vec::new(),
-            order: None,
-            details: Vec::new(),
-            unavailable: Vec::new(),
-        }
-    }
 }

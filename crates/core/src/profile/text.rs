@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::{EventRule, Objects};
+use super::{EventRule, Objects, TrueByDefault};
 use crate::profile::path::{Conditions, Path};
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct TextRules {
     /// For each event, the first rule that matches.
@@ -23,22 +23,7 @@ pub(crate) struct TextRules {
     /// Events after which the final text may be only what follows them.
     pub final_may_begin_at: Vec<EventRule>,
     /// Whether a tool call ends an open segment.
-    pub ends_at_calls: bool,
-}
-
-impl Default for TextRules {
-    fn default() -> Self {
-        Self {
-            rules: Vec::new(),
-            deltas: None,
-            final_text: FinalText::All,
-            ends_at: Vec::new(),
-            abandoned_at: Vec::new(),
-            may_repeat_after: Vec::new(),
-            final_may_begin_at: Vec::new(),
-            ends_at_calls: true,
-        }
-    }
+    pub ends_at_calls: TrueByDefault,
 }
 
 impl TextRules {

@@ -16,7 +16,7 @@ const FIRST_READ_BYTES: usize = READ_BYTES / 8;
 ///
 /// A line above the limit is skipped to its end while only its length is counted; the next line is
 /// read normally.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LineBuffer {
     buffer: Vec<u8>,
     /// The unread bytes are `buffer[start..end]`; those before `searched` hold no `\n`.
@@ -54,21 +54,8 @@ impl LineBuffer {
     /// Uses the memory of an earlier buffer. The limit is for each line, in bytes. Unless the user
     /// says whether the stream is one array, its first bytes show it.
     pub(crate) fn new(memory: Vec<u8>, line_bytes_max: u64, wants_array: Option<bool>) -> Self {
-        Self {
-            buffer: memory,
-            start: 0,
-            searched: 0,
-            end: 0,
-            line_bytes_max,
-            position: Position::default(),
-            has_ended: false,
-            is_array: None,
-            array: None,
-            wants_array,
-            room: FIRST_READ_BYTES,
-            skipping: None,
-            ready: None,
-        }
+        let room = FIRST_READ_BYTES;
+        Self { buffer: memory, line_bytes_max, wants_array, room, ..Self::default() }
     }
 
     /// Gives its memory to another buffer.

@@ -98,7 +98,7 @@ impl<'c> LineCheck<'c> {
             profile,
             framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
             is_of_agent,
-            line_bytes_max: options.line_bytes_max,
+            line_bytes_max: options.line_bytes_max(),
             is_reported: false,
             lines: 0,
             cut_line: None,

@@ -169,7 +169,7 @@ impl<'p> SessionCheck<'p> {
                 self.session_id = Some(clipped(id, CALL_ID_BYTES_MAX).into_owned());
                 return;
             }
-            if !self.rules.id_is_constant {
+            if !self.rules.id_is_constant.0 {
                 return;
             }
             let message = "the session id differs from that of the previous event";
@@ -197,7 +197,7 @@ impl<'p> SessionCheck<'p> {
 
     /// `starts` says whether the format begins with a session start.
     pub(crate) fn finish(&self, starts: bool, found: &mut Vec<Diagnostic>) {
-        let starts = starts && self.rules.required && !self.rules.start.is_empty();
+        let starts = starts && self.rules.required.0 && !self.rules.start.is_empty();
         if let (true, None, Some((line, offset))) = (starts, self.start_line, self.first_event) {
             let message = "no event starts the session";
             found.push(Diagnostic::new(Rule::MissingSessionStart, message).at(line, offset));

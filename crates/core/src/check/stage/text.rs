@@ -111,7 +111,7 @@ impl<'p> TextCheck<'p> {
     ) {
         let at = |diagnostic: Diagnostic| diagnostic.at(facts.line, facts.offset);
         let has_calls = !facts.started().is_empty() || !facts.completed().is_empty();
-        if has_calls && self.profile.text.ends_at_calls {
+        if has_calls && self.profile.text.ends_at_calls.0 {
             self.close(updates);
         }
         let rare = facts.rare.as_deref();

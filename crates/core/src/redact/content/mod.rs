@@ -72,7 +72,7 @@ impl ContentStream {
         let contracts = checker.contracts();
         let options = contracts.options();
         Self {
-            lines: LineBuffer::new(Vec::new(), options.line_bytes_max, options.is_array),
+            lines: LineBuffer::new(Vec::new(), options.line_bytes_max(), options.is_array),
             state: StreamProfile::Detecting(Detector::default()),
             parser: LineParser::on_tape(),
             raw: Vec::new(),

@@ -34,7 +34,7 @@ pub(super) struct CallPattern {
 }
 
 /// The calls that fit.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CallTally {
     /// Those that may have been carried out, at least in part.
     pub(super) tried: Tally,
@@ -55,8 +55,9 @@ pub(super) struct CallTally {
     pub(super) tools: ToolNames,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum LastFault {
+    #[default]
     Failed,
     NeverEnded,
     Refused,
@@ -68,24 +69,6 @@ pub(super) enum LastFault {
     Nothing,
     /// Its output is not as it must be.
     Output,
-}
-
-impl Default for CallTally {
-    fn default() -> Self {
-        let none = Tally::default;
-        Self {
-            tried: none(),
-            met: none(),
-            succeeded: none(),
-            last: Truth::No,
-            last_fault: LastFault::Failed,
-            last_line: 0,
-            last_detail: Box::default(),
-            last_hides_exit: false,
-            unprepared: none(),
-            tools: ToolNames::default(),
-        }
-    }
 }
 
 /// Whether a command goes on after its call has ended: all agents say so by an argument whose name

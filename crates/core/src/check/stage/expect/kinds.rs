@@ -17,7 +17,7 @@ pub(super) struct KindHistories {
     hasher: RandomState,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct KindHistory {
     kind: CallKind,
     /// The latest end, with the line of that call.
@@ -65,7 +65,7 @@ impl KindHistories {
         let mut histories: Vec<KindHistory> = Vec::new();
         for kind in kinds {
             if histories.iter().all(|known| known.kind != kind) {
-                histories.push(KindHistory::new(kind));
+                histories.push(KindHistory { kind, ..KindHistory::default() });
             }
         }
         Self { of: histories, hasher: RandomState::new() }
@@ -140,13 +140,6 @@ impl KindHistories {
 }
 
 impl KindHistory {
-    fn new(kind: CallKind) -> Self {
-        let (last_end, first) = (Seen::default(), Seen::default());
-        let (waiting, waiting_unsure) = (BTreeSet::new(), BTreeSet::new());
-        let (paths, hidden_end) = (BTreeMap::new(), None);
-        Self { kind, last_end, first, waiting, waiting_unsure, paths, hidden_end }
-    }
-
     fn forget(&mut self, call: &SeenCall) {
         self.waiting.remove(&(call.number, call.line));
         self.waiting_unsure.remove(&(call.number, call.line));

@@ -44,7 +44,7 @@ pub(super) struct CallHalf<'a> {
     pub(super) changes: &'a [FileChange],
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SeenCall {
     pub(super) number: u64,
     /// The line of its start; without a start, of its completion.
@@ -76,22 +76,7 @@ pub(super) struct SeenCall {
 
 impl SeenCall {
     pub(super) fn new(number: u64, line: u64, started: u64) -> Self {
-        Self {
-            number,
-            line,
-            started,
-            ended: u64::MAX,
-            outcome: None,
-            has_background_end: false,
-            paths: Vec::new(),
-            created: Vec::new(),
-            kind: None,
-            deletes: false,
-            tool: Box::default(),
-            detail: Box::default(),
-            shown: Vec::new(),
-            output: Vec::new(),
-        }
+        Self { number, line, started, ended: u64::MAX, ..Self::default() }
     }
 
     pub(super) fn observe<'e>(

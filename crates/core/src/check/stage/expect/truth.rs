@@ -3,8 +3,9 @@
 use super::seen_call::SeenCall;
 
 /// From "it is not so" to "it is so". The least of several is whether all are so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Truth {
+    #[default]
     No,
     /// The stream does not show it.
     Unknown,
