@@ -38,4 +38,3 @@ names! {
         Member = "member",
     }
 }
-

@@ -5,7 +5,7 @@ use super::tag_rules::{TagRules, holding};
 use super::{Call, ToolKey};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Scope};
-use crate::profile::{CallCorrection, Profile, WithoutStart};
+use crate::profile::{CallCorrection, HalfRules, Profile, WithoutStart};
 
 pub(super) fn corrections<'e>(
     profile: &Profile,
@@ -25,18 +25,15 @@ pub(super) fn corrections<'e>(
 /// A call that an event names by its id, and perhaps by its tool.
 fn corrected<'e>(scope: Scope<'e>, rule: &CallCorrection) -> Option<Call<'e>> {
     let (tool, _) = tool(&rule.tool, &mut Finder::new(scope));
+    let without_start = if rule.is_call { WithoutStart::Call } else { WithoutStart::Ignore };
     Some(Call {
         id: call_id(scope, &rule.id)?,
-        is_in_order: false,
+        rules: HalfRules { may_repeat: true, without_start, ..HalfRules::default() },
         tool: tool.map(|(name, _)| name),
         tool_key: ToolKey::NoPlace,
         is_tool_known: true,
         is_result_known: true,
-        may_repeat: true,
-        only_repeats: false,
         same: None,
-        without_start: if rule.is_call { WithoutStart::Call } else { WithoutStart::Ignore },
-        may_precede_session: false,
         is_contradictory: false,
         scope,
         must_match: Vec::new(),

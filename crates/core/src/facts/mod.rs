@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use crate::json::{JsonRef, LoneHalves};
 use crate::profile::path::Scope;
 use crate::profile::{
-    CallOutcome, ErrorSeverity, FinalText, RunOutcome, RunProgress, ToolSource, WithoutStart,
+    CallOutcome, ErrorSeverity, FinalText, HalfRules, RunOutcome, RunProgress, ToolSource,
 };
 use crate::rules::Rule;
 use crate::rules::escape::shown;
@@ -134,13 +134,9 @@ impl RareFacts<'_> {
     /// All that was decided, without texts that decide nothing more.
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
-            let Call { id, tool, tool_key, same, without_start, .. } = call;
-            let without_start = (without_start, call.may_precede_session);
-            let may_repeat = (call.may_repeat, call.only_repeats, call.is_in_order);
+            let Call { id, rules, tool, tool_key, same, .. } = call;
             let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
-            format!(
-                "{id:?} {tool:?} {tool_key:?} {may_repeat:?} {same:?} {without_start:?} {known:?}"
-            )
+            format!("{id:?} {rules:?} {tool:?} {tool_key:?} {same:?} {known:?}")
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
         let ended = |(it, end): &(Call<'_>, CallOutcome)| (call(it), *end);
@@ -215,22 +211,14 @@ pub(crate) enum TextKind {
 pub(crate) struct Call<'e> {
     /// What correlates the halves.
     pub(crate) id: BoundedId,
-    /// Whether other calls may have this id, too: the first that starts ends first.
-    pub(crate) is_in_order: bool,
+    pub(crate) rules: HalfRules,
     pub(crate) tool: Option<Cow<'e, str>>,
     pub(crate) tool_key: ToolKey,
     pub(crate) is_tool_known: bool,
     /// Whether the profile knows the kind of result; a start has none.
     pub(crate) is_result_known: bool,
-    pub(crate) may_repeat: bool,
-    /// Whether a start only says more of a call that is open.
-    pub(crate) only_repeats: bool,
     /// What a start has in common with a repeat of it that comes after the completion.
     pub(crate) same: Option<BoundedId>,
-    /// What a completion is if there was no start.
-    pub(crate) without_start: WithoutStart,
-    /// Whether such a completion, before the session starts, is of an earlier run.
-    pub(crate) may_precede_session: bool,
     /// Whether a completion says two things at once.
     pub(crate) is_contradictory: bool,
     /// The half itself: the event, or an element of an array in it.

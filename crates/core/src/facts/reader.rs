@@ -210,16 +210,12 @@ fn call<'p, 'e>(
     let (tool, is_known) = tool.unzip();
     Some(Call {
         id: call_id(scope, &rule.id)?,
-        is_in_order: rule.in_order,
+        rules: rule.half,
         tool,
         tool_key,
-        is_tool_known: is_known.unwrap_or(names.is_empty() || rule.only_repeats),
+        is_tool_known: is_known.unwrap_or(names.is_empty() || rule.half.only_repeats),
         is_result_known: true,
-        may_repeat: rule.may_repeat,
-        only_repeats: rule.only_repeats,
         same: rule.same.as_ref().and_then(|path| call_id(scope, std::slice::from_ref(path))),
-        without_start: rule.without_start,
-        may_precede_session: rule.may_precede_session,
         is_contradictory: false,
         scope,
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),

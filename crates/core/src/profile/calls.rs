@@ -204,29 +204,32 @@ pub(crate) struct CallRule {
     pub of: Objects,
     /// The parts of the call's id. The paths of a call begin at its half.
     pub id: Vec<Path>,
-    /// Whether several calls may have one id: the first that starts ends first.
-    #[serde(default)]
-    pub in_order: bool,
     /// Replaces [`CallRules::tool`].
     pub tool: Option<Vec<ToolName>>,
     /// Of a completion: the first rule that matches.
     #[serde(default)]
     pub outcomes: Vec<CallOutcomeRule>,
-    /// What a completion means if no start came before.
-    #[serde(default)]
-    pub without_start: WithoutStart,
-    /// Whether a completion may belong to an earlier run: it comes before the session starts.
-    #[serde(default)]
-    pub may_precede_session: bool,
-    /// Whether the half may be repeated.
-    #[serde(default)]
-    pub may_repeat: bool,
-    /// Whether it only says more of a call that is open.
-    #[serde(default)]
-    pub only_repeats: bool,
+    #[serde(flatten)]
+    pub half: HalfRules,
     /// Of a start: what a repeat has in common with the first. Without it, or with another value, a
     /// start after the completion is a new call.
     pub same: Option<Path>,
+}
+
+/// What a half of a call means, whatever its values are.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct HalfRules {
+    /// Whether several calls may have one id: the first that starts ends first.
+    pub in_order: bool,
+    /// What a completion means if no start came before.
+    pub without_start: WithoutStart,
+    /// Whether a completion may belong to an earlier run: it comes before the session starts.
+    pub may_precede_session: bool,
+    /// Whether the half may be repeated.
+    pub may_repeat: bool,
+    /// Whether it only says more of a call that is open.
+    pub only_repeats: bool,
 }
 
 /// Replaces the outcome that the completion of the call reports.

@@ -48,7 +48,8 @@ pub(crate) use actions::ActionRules;
 pub use builtin::DEFAULT;
 pub(crate) use builtin::FRAMING;
 pub(crate) use calls::{
-    BackgroundRule, CallCorrection, CallRule, CallRules, OpenAtEnd, ToolName, WithoutStart,
+    BackgroundRule, CallCorrection, CallRule, CallRules, HalfRules, OpenAtEnd, ToolName,
+    WithoutStart,
 };
 pub(crate) use defects::{DefectRule, DuplicateKeyRule};
 pub(crate) use details::{

@@ -186,7 +186,7 @@ impl<'p> CallTable<'p> {
     fn start(&mut self, key: u64, call: &Call<'_>, start: CallStart) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
             let again = Some(TableChange::again(CallChange::StartedAgain, open.number));
-            if call.may_repeat || call.only_repeats {
+            if call.rules.may_repeat || call.rules.only_repeats {
                 return (again, None);
             }
             open.repeats = open.repeats.saturating_add(1);
@@ -195,7 +195,7 @@ impl<'p> CallTable<'p> {
                 Diagnostic::new(Rule::DuplicateCallStart, message).related(open.start.line);
             return (again, Some(diagnostic));
         }
-        if call.only_repeats {
+        if call.rules.only_repeats {
             return (None, None);
         }
         let same = call.same.as_ref().map(|same| self.hash(same));
@@ -206,7 +206,7 @@ impl<'p> CallTable<'p> {
         if self.untracked_calls.is_open(key) {
             let message = format!("{} is started again while it is open", name(call, None));
             let diagnostic = Diagnostic::new(Rule::DuplicateCallStart, message);
-            return (None, (!call.may_repeat).then_some(diagnostic));
+            return (None, (!call.rules.may_repeat).then_some(diagnostic));
         }
         let ended = self.ended.remove(&key);
         if let Some(ended) = ended.filter(|ended| !ended.is_started) {
@@ -248,7 +248,9 @@ impl<'p> CallTable<'p> {
     /// Whether a completion says two things at once.
     fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
         let open = self.open.get(&key);
-        if !call.is_contradictory || call.without_start == WithoutStart::Ignore && open.is_none() {
+        if !call.is_contradictory
+            || call.rules.without_start == WithoutStart::Ignore && open.is_none()
+        {
             return None;
         }
         let message = format!("the completion of {} contradicts itself", name(call, open));
@@ -286,7 +288,7 @@ impl<'p> CallTable<'p> {
         line: u64,
     ) -> Effect {
         if let Some(ended) = self.ended.get_mut(&key) {
-            if call.may_repeat {
+            if call.rules.may_repeat {
                 return (None, None);
             }
             if ended.repeats > 0 {
@@ -304,13 +306,13 @@ impl<'p> CallTable<'p> {
             self.latest += 1;
             return (Some(TableChange::first(CallChange::Completed(outcome), self.latest)), None);
         }
-        if call.without_start == WithoutStart::Ignore {
+        if call.rules.without_start == WithoutStart::Ignore {
             return (None, None);
         }
-        let is_of_earlier_run = call.may_precede_session && !self.in_session;
-        let is_whole_call = call.without_start == WithoutStart::Call || is_of_earlier_run;
+        let is_of_earlier_run = call.rules.may_precede_session && !self.in_session;
+        let is_whole_call = call.rules.without_start == WithoutStart::Call || is_of_earlier_run;
         let may_lack_start =
-            call.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
+            call.rules.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
         self.counts.total += 1;
         self.counts.add(outcome);
         // A start that follows what needs none begins another call, which must end, too.

@@ -41,13 +41,13 @@ impl CallOrder {
 impl CallTable<'_> {
     pub(super) fn key_of_start(&mut self, call: &Call<'_>) -> u64 {
         let key = self.hash(&call.id);
-        let number = if call.is_in_order { self.order.start(key) } else { None };
+        let number = if call.rules.in_order { self.order.start(key) } else { None };
         number.map_or(key, |number| self.state.hash_one((key, number)))
     }
 
     pub(super) fn key_of_completion(&mut self, call: &Call<'_>) -> u64 {
         let key = self.hash(&call.id);
-        let number = if call.is_in_order { self.order.complete(key) } else { None };
+        let number = if call.rules.in_order { self.order.complete(key) } else { None };
         number.map_or(key, |number| self.state.hash_one((key, number)))
     }
 }

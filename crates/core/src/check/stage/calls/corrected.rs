@@ -24,7 +24,7 @@ impl<'p> CallTable<'p> {
         'p: 'f,
     {
         for (call, outcome) in facts.corrected() {
-            let is_only_named = call.without_start == WithoutStart::Call && !self.shows_calls;
+            let is_only_named = call.rules.without_start == WithoutStart::Call && !self.shows_calls;
             let (change, diagnostic) = if is_only_named {
                 let key = self.hash(&call.id);
                 let (change, refused) = self.complete_unopened(key, call, *outcome, facts.line);
