@@ -1,7 +1,7 @@
 //! Calls of which an event says how they ended, whatever their completions say.
 
 use super::reader::{Rare, call_id, tool};
-use super::tag_rules::{TagRules, holding};
+use super::tag_rules::TagRules;
 use super::{Call, ToolKey};
 use crate::json::JsonRef;
 use crate::profile::path::{Finder, Scope};
@@ -13,7 +13,7 @@ pub(super) fn corrections<'e>(
     root: JsonRef<'e>,
     rare: &mut Rare<'e>,
 ) {
-    for rule in holding(&rules.corrections, &profile.calls.corrections, root) {
+    for rule in rules.corrections(profile, root) {
         let calls = rule.of.objects(root).filter_map(|scope| corrected(scope, rule));
         let corrected: Vec<_> = calls.map(|call| (call, rule.outcome)).collect();
         if !corrected.is_empty() {

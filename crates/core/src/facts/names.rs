@@ -1,7 +1,6 @@
 //! Where an event names things: its tag, its session, its calls and their tools, the model.
 
 use super::FactReader;
-use super::tag_rules::holding;
 use crate::json::JsonRef;
 use crate::profile::path::{Path, Scope};
 use crate::profile::{CallRule, Profile, RunFact, ToolName};
@@ -20,37 +19,34 @@ impl FactReader {
         add(event, &profile.session.times);
         let single = [&profile.session.time, &profile.versions.at];
         single.into_iter().flatten().for_each(|path| add(event, std::slice::from_ref(path)));
-        let calls = holding(&rules.call_start, &profile.calls.start, root);
-        let ends = holding(&rules.completion, &profile.calls.completion, root);
-        for rule in calls.chain(ends) {
+        let halves = rules.call_start(profile, root).chain(rules.completion(profile, root));
+        for rule in halves {
             rule.of.objects(root).for_each(|scope| call(profile, rule, scope, &mut add));
         }
-        for rule in holding(&rules.corrections, &profile.calls.corrections, root) {
+        for rule in rules.corrections(profile, root) {
             rule.of.objects(root).for_each(|scope| {
                 add(scope, &rule.id);
                 tools(&rule.tool, scope, &mut add);
             });
         }
-        let work = &profile.calls.background;
-        let starts = holding(&rules.background_start, &work.start, root);
-        let ends = holding(&rules.background_end, &work.end, root);
-        for rule in starts.chain(ends) {
+        let starts = rules.background_start(profile, root);
+        for rule in starts.chain(rules.background_end(profile, root)) {
             rule.of.objects(root).for_each(|scope| add(scope, &rule.id));
         }
-        for rule in holding(&rules.text, &profile.text.rules, root) {
+        for rule in rules.text(profile, root) {
             // An event without a text may name its group, too.
             let of_event = rule.group.iter().filter(|path| path.is_of_event());
             of_event.for_each(|path| add(event, std::slice::from_ref(path)));
             rule.of.objects(root).for_each(|scope| add(scope, &rule.group));
         }
-        for rule in holding(&rules.boundaries, &profile.text.ends_at, root) {
+        for rule in rules.boundaries(profile, root) {
             add(event, &rule.group);
         }
-        for rule in holding(&rules.values, &profile.values, root) {
+        for rule in rules.values(profile, root) {
             let path = std::slice::from_ref(&rule.value);
             rule.of.objects(root).for_each(|scope| add(scope, path));
         }
-        for rule in holding(&rules.run_facts, &profile.facts, root) {
+        for rule in rules.run_facts(profile, root) {
             if let Some(model) = rule.set.get(&RunFact::Model) {
                 rule.of.objects(root).for_each(|scope| names.extend(model.values(scope)));
             }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::corrections::corrections;
 use super::session::{directory, order, time, unavailable};
-use super::tag_rules::{OpenRule, TagCache, TagRules, holding};
+use super::tag_rules::{TagCache, TagRules};
 use super::template::{FactTemplate, Plan, TextTemplate, Thought, group_key};
 use super::{
     BoundedId, Call, Marks, RareFacts, ReportedDefect, Restart, RunEnd, TagStatus, TextKind,
@@ -38,19 +38,18 @@ impl FactReader {
     pub(crate) fn plan<'e>(&mut self, profile: &Profile, event: &'e ParsedEvent<'_>) -> Plan<'e> {
         let root = event.root();
         let rules = self.tags.rules(profile, root);
-        let applies = |rules: &[OpenRule]| rules.iter().any(|open| open.when.hold(root));
         let mut rare = Rare::default();
         if event.lone_halves.is_some() {
             rare.get_or_insert_default().lone_halves = event.lone_halves;
         }
-        let starts_session = applies(&rules.session_start);
+        let starts_session = is_any(rules.session_start(profile, root));
         if starts_session {
             directory(profile, root, &mut rare);
         }
         if let Some(restart) = restart(profile, rules, root) {
             rare.get_or_insert_default().restart = Some(restart);
         }
-        if applies(&rules.interruptions) {
+        if is_any(rules.interruptions(profile, root)) {
             rare.get_or_insert_default().interrupts_calls = true;
         }
         let session = profile.session.id.iter().find_map(|path| path.find(root));
@@ -67,13 +66,13 @@ impl FactReader {
         unavailable(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root, &mut rare);
         let ends_segment = boundary(profile, rules, root, &mut rare);
-        if applies(&rules.abandoned_text) {
+        if is_any(rules.abandoned_text(profile, root)) {
             rare.get_or_insert_default().abandons_text = true;
         }
-        if applies(&rules.repeated_text) {
+        if is_any(rules.repeated_text(profile, root)) {
             rare.get_or_insert_default().may_repeat_text = true;
         }
-        if applies(&rules.final_text_start) {
+        if is_any(rules.final_text_start(profile, root)) {
             rare.get_or_insert_default().may_begin_final_text = true;
         }
         course(profile, rules, root, &mut rare);
@@ -81,14 +80,14 @@ impl FactReader {
         if !updates.is_empty() {
             rare.get_or_insert_default().run_facts = updates;
         }
-        let starts_turn = applies(&rules.reopen);
+        let starts_turn = is_any(rules.reopen(profile, root));
         let end = end(profile, rules, event);
         // A failure is not an answer.
         let has_failed = |end: RunEnd<'_>| end.outcome == Some(RunOutcome::Failure);
         let final_text = final_text.filter(|_| !end.is_some_and(has_failed));
         let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
-        let may_follow_end = applies(&rules.after) || is_news;
+        let may_follow_end = is_any(rules.after(profile, root)) || is_news;
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
         if end.is_some() {
             rare.get_or_insert_default().end = end;
@@ -108,15 +107,19 @@ impl FactReader {
     }
 }
 
+fn is_any<T>(mut rules: impl Iterator<Item = T>) -> bool {
+    rules.next().is_some()
+}
+
 fn restart(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Option<Restart> {
-    let rule = holding(&rules.session_restart, &profile.session.may_repeat_after, root).next()?;
+    let rule = rules.session_restart(profile, root).next()?;
     Some(Restart { has_new_id: rule.new_id, is_turn: rule.new_turn })
 }
 
 /// False if the event is half of a call and has no id.
 fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) -> bool {
     let mut is_complete = true;
-    for rule in holding(&rules.call_start, &profile.calls.start, root) {
+    for rule in rules.call_start(profile, root) {
         for scope in rule.of.objects(root) {
             match call(profile, &mut Finder::new(scope), rule) {
                 Some(call) => rare.get_or_insert_default().started.push(call),
@@ -124,7 +127,7 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
             }
         }
     }
-    for rule in holding(&rules.completion, &profile.calls.completion, root) {
+    for rule in rules.completion(profile, root) {
         for scope in rule.of.objects(root) {
             match completed(profile, &mut Finder::new(scope), rule) {
                 Some(completed) => rare.get_or_insert_default().completed.push(completed),
@@ -136,26 +139,24 @@ fn calls<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut 
 }
 
 fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    let ids = |open: &[OpenRule], all: &[BackgroundRule]| -> Vec<(BoundedId, bool)> {
-        let id = |rule: &BackgroundRule, scope| Some((call_id(scope, &rule.id)?, rule.only_in_run));
-        let rules = holding(open, all, root);
-        rules.flat_map(|rule| rule.of.objects(root).filter_map(|it| id(rule, it))).collect()
+    let ids = |rule: &BackgroundRule| -> SmallVec<[BoundedId; 1]> {
+        rule.of.objects(root).filter_map(|scope| call_id(scope, &rule.id)).collect()
     };
-    let started = ids(&rules.background_start, &profile.calls.background.start);
-    let started: Vec<BoundedId> = started.into_iter().map(|(id, _)| id).collect();
-    let ended = ids(&rules.background_end, &profile.calls.background.end);
+    let started: Vec<_> = rules.background_start(profile, root).flat_map(ids).collect();
+    let ended = rules.background_end(profile, root);
+    let ended = ended.flat_map(|rule| ids(rule).into_iter().map(|id| (id, rule.only_in_run)));
+    let ended: Vec<_> = ended.collect();
     if !(started.is_empty() && ended.is_empty()) {
         let rare = rare.get_or_insert_default();
         (rare.background_started, rare.background_ended) = (started, ended);
     }
-    let lost = &profile.calls.background.lost;
-    if holding(&rules.background_lost, lost, root).next().is_some() {
+    if is_any(rules.background_lost(profile, root)) {
         rare.get_or_insert_default().loses_stopped_work = true;
     }
 }
 
 fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    for rule in holding(&rules.values, &profile.values, root) {
+    for rule in rules.values(profile, root) {
         let texts = rule.of.objects(root).filter_map(|scope| rule.value.find(scope)?.as_str());
         let unknown = texts.filter(|text| rule.known.iter().all(|known| known != text));
         let unknown: Vec<_> =
@@ -167,7 +168,7 @@ fn values(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rar
 }
 
 fn defects(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
-    for rule in holding(&rules.defects, &profile.defects, root) {
+    for rule in rules.defects(profile, root) {
         let text =
             |path: &Option<Path>| path.as_ref()?.find(root)?.scalar_text().map(Cow::into_owned);
         let Some(name) = rule.rule.find(root).and_then(JsonRef::as_str) else { continue };
@@ -261,18 +262,18 @@ pub(super) fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
 
 /// What the event says about the course of the run.
 fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
-    let mut errors = holding(&rules.errors, &profile.end.errors, root);
+    let mut errors = rules.errors(profile, root);
     if let Some(error) = errors.find(|rule| rule.of.objects(root).next().is_some()) {
         rare.get_or_insert_default().error = Some(error.severity);
     }
-    if let Some(progress) = holding(&rules.progress, &profile.end.progress, root).next() {
+    if let Some(progress) = rules.progress(profile, root).next() {
         rare.get_or_insert_default().progress = Some(progress.outcome);
     }
 }
 
 /// Whether the event ends a segment; it may name the group of the texts that follow.
 fn boundary(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) -> bool {
-    let Some(rule) = holding(&rules.boundaries, &profile.text.ends_at, root).next() else {
+    let Some(rule) = rules.boundaries(profile, root).next() else {
         return false;
     };
     let paths = &rule.group;
@@ -292,7 +293,7 @@ fn texts<'e>(
     rare: &mut Rare<'e>,
 ) -> (Texts<'e>, Option<Chunks<'e>>, bool) {
     let mut texts = Texts::new();
-    let Some(rule) = holding(&rules.text, &profile.text.rules, root).next() else {
+    let Some(rule) = rules.text(profile, root).next() else {
         return (texts, None, true);
     };
     if rule.final_text.is_some() {
@@ -340,10 +341,9 @@ fn group<'e>(paths: &[Path], scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>;
 }
 
 fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e ParsedEvent<'_>) -> Option<RunEnd<'e>> {
-    let (root, terminal) = (event.root(), &profile.end);
-    let rule = holding(&rules.terminal, &terminal.rules, root).next()?;
+    let rule = rules.terminal(profile, event.root()).next()?;
     Some(RunEnd {
-        is_terminal: terminal.policy != TerminalPolicy::None,
+        is_terminal: profile.end.policy != TerminalPolicy::None,
         is_provisional: rule.provisional,
         outcome: match rule.outcome {
             TerminalOutcome::Failure => Some(RunOutcome::Failure),

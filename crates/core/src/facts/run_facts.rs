@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::tag_rules::{TagRules, holding};
+use super::tag_rules::TagRules;
 use super::{RareFacts, RetryAfter};
 use crate::json::JsonRef;
 use crate::limits::{ERROR_TEXT_BYTES_MAX, MESSAGE_BYTES_MAX, STRUCTURED_BYTES_MAX};
@@ -188,7 +188,7 @@ impl Usage {
 
 pub(super) fn read(profile: &Profile, rules: &TagRules, root: JsonRef<'_>) -> Vec<FactUpdate> {
     let mut updates = Vec::new();
-    for rule in holding(&rules.run_facts, &profile.facts, root) {
+    for rule in rules.run_facts(profile, root) {
         for scope in rule.of.objects(root) {
             for (fact, value) in &rule.set {
                 let update = match fact {

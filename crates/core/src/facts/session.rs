@@ -3,7 +3,7 @@
 use super::Unavailable;
 use super::details::scalar;
 use super::reader::Rare;
-use super::tag_rules::{TagRules, holding};
+use super::tag_rules::TagRules;
 use crate::json::JsonRef;
 use crate::limits::SESSION_LIST_MAX;
 use crate::profile::{EventOrder, Profile};
@@ -30,7 +30,7 @@ pub(super) fn unavailable(
     root: JsonRef<'_>,
     rare: &mut Rare<'_>,
 ) {
-    for rule in holding(&rules.unavailable, &profile.session.unavailable, root) {
+    for rule in rules.unavailable(profile, root) {
         let named = rule.of.objects(root).filter_map(|scope| {
             let why = rule.why.as_ref().and_then(|path| scalar(path, scope));
             let name = scalar(&rule.name, scope)?;

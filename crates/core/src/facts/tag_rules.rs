@@ -12,46 +12,86 @@ use super::details::conditions;
 use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path};
-use crate::profile::{BackgroundRule, EventRule, Profile, Tags};
+use crate::profile::{
+    BackgroundRule, CallCorrection, CallRule, DefectRule, ErrorRule, EventRule, Profile,
+    ProgressRule, RestartRule, RunFactRule, SegmentEndRule, Tags, TerminalRule, TextRule,
+    UnavailableRule, ValueRule,
+};
 
 /// A rule, by its number in the profile, and which of its conditions the tag leaves open.
 #[derive(Debug)]
-pub(super) struct OpenRule {
-    pub(super) when: Conditions,
-    pub(super) rule: usize,
+struct OpenRule {
+    when: Conditions,
+    rule: usize,
 }
 
-/// The rules that may apply to events of one tag, in the order of the profile.
-#[derive(Debug)]
-pub(super) struct TagRules {
-    parts: Vec<KnownValue>,
-    pub(super) tag: Arc<str>,
-    pub(super) status: TagStatus,
-    pub(super) session_start: Vec<OpenRule>,
-    pub(super) session_restart: Vec<OpenRule>,
-    pub(super) interruptions: Vec<OpenRule>,
-    pub(super) call_start: Vec<OpenRule>,
-    pub(super) completion: Vec<OpenRule>,
-    pub(super) corrections: Vec<OpenRule>,
-    pub(super) text: Vec<OpenRule>,
-    pub(super) boundaries: Vec<OpenRule>,
-    pub(super) abandoned_text: Vec<OpenRule>,
-    pub(super) repeated_text: Vec<OpenRule>,
-    pub(super) final_text_start: Vec<OpenRule>,
-    pub(super) errors: Vec<OpenRule>,
-    pub(super) progress: Vec<OpenRule>,
-    pub(super) reopen: Vec<OpenRule>,
-    pub(super) after: Vec<OpenRule>,
-    pub(super) terminal: Vec<OpenRule>,
-    pub(super) run_facts: Vec<OpenRule>,
-    pub(super) background_start: Vec<OpenRule>,
-    pub(super) background_end: Vec<OpenRule>,
-    pub(super) background_lost: Vec<OpenRule>,
-    pub(super) values: Vec<OpenRule>,
-    pub(super) defects: Vec<OpenRule>,
-    pub(super) unavailable: Vec<OpenRule>,
-    /// Whether an event may have details.
-    pub(super) has_details: bool,
+/// Declares the lists of rules, and where each is in the profile. The method with the name of a list
+/// finds those of its rules that hold for an event.
+macro_rules! tag_rules {
+    ($($name:ident: $($at:ident).+ => $rule:ty;)+) => {
+        /// The rules that may apply to events of one tag, in the order of the profile.
+        #[derive(Debug)]
+        pub(super) struct TagRules {
+            parts: Vec<KnownValue>,
+            pub(super) tag: Arc<str>,
+            pub(super) status: TagStatus,
+            /// Whether an event may have details.
+            pub(super) has_details: bool,
+            $($name: Vec<OpenRule>,)+
+        }
+
+        impl TagRules {
+            fn new(profile: &Profile, parts: Vec<KnownValue>) -> Self {
+                let known = |path: &Path| {
+                    let index = profile.tags.at.iter().position(|tag_path| tag_path == path);
+                    index.map_or(KnownValue::Unknown, |index| parts[index].clone())
+                };
+                let tag = tag(&parts);
+                Self {
+                    status: status(&profile.tags, &tag),
+                    tag: tag.into(),
+                    has_details: conditions(profile).any(|when| when.specialize(known).is_some()),
+                    $($name: open_rules(&profile.$($at).+, |it| it.when.specialize(known)),)+
+                    parts,
+                }
+            }
+
+            $(pub(super) fn $name<'r>(
+                &'r self,
+                profile: &'r Profile,
+                root: JsonRef<'r>,
+            ) -> impl Iterator<Item = &'r $rule> {
+                let open = self.$name.iter().filter(move |open| open.when.hold(root));
+                open.map(|open| &profile.$($at).+[open.rule])
+            })+
+        }
+    };
+}
+
+tag_rules! {
+    session_start: session.start => EventRule;
+    session_restart: session.may_repeat_after => RestartRule;
+    unavailable: session.unavailable => UnavailableRule;
+    call_start: calls.start => CallRule;
+    completion: calls.completion => CallRule;
+    corrections: calls.corrections => CallCorrection;
+    interruptions: calls.interruptions => EventRule;
+    background_start: calls.background.start => BackgroundRule;
+    background_end: calls.background.end => BackgroundRule;
+    background_lost: calls.background.lost => EventRule;
+    text: text.rules => TextRule;
+    boundaries: text.ends_at => SegmentEndRule;
+    abandoned_text: text.abandoned_at => EventRule;
+    repeated_text: text.may_repeat_after => EventRule;
+    final_text_start: text.final_may_begin_at => EventRule;
+    errors: end.errors => ErrorRule;
+    progress: end.progress => ProgressRule;
+    terminal: end.rules => TerminalRule;
+    reopen: end.reopen => EventRule;
+    after: end.after => EventRule;
+    run_facts: facts => RunFactRule;
+    values: values => ValueRule;
+    defects: defects => DefectRule;
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +117,7 @@ impl TagCache {
         if is_long || self.known.len() == TAGS_REMEMBERED_MAX {
             self.known.pop();
         }
+        let parts = parts.iter().map(|part| known(*part)).collect();
         self.known.push(TagRules::new(profile, parts));
         self.known.len() - 1
     }
@@ -104,52 +145,6 @@ impl TagRules {
         !(tag.is_empty() || tag.contains("error") || tag.contains("fail") || has_error)
     }
 
-    fn new(profile: &Profile, parts: &Parts<'_>) -> Self {
-        let parts: Vec<KnownValue> = parts.iter().map(|part| known(*part)).collect();
-        let known = |path: &Path| {
-            let index = profile.tags.at.iter().position(|tag_path| tag_path == path);
-            index.map_or(KnownValue::Unknown, |index| parts[index].clone())
-        };
-        let event_rules =
-            |rules: &[EventRule]| open_rules(rules, |rule| rule.when.specialize(known));
-        let background =
-            |rules: &[BackgroundRule]| open_rules(rules, |rule| rule.when.specialize(known));
-        let tag = tag(&parts);
-        Self {
-            status: status(&profile.tags, &tag),
-            tag: tag.into(),
-            session_start: event_rules(&profile.session.start),
-            session_restart: open_rules(&profile.session.may_repeat_after, |rule| {
-                rule.when.specialize(known)
-            }),
-            interruptions: event_rules(&profile.calls.interruptions),
-            call_start: open_rules(&profile.calls.start, |rule| rule.when.specialize(known)),
-            completion: open_rules(&profile.calls.completion, |rule| rule.when.specialize(known)),
-            corrections: open_rules(&profile.calls.corrections, |rule| rule.when.specialize(known)),
-            text: open_rules(&profile.text.rules, |rule| rule.when.specialize(known)),
-            boundaries: open_rules(&profile.text.ends_at, |rule| rule.when.specialize(known)),
-            abandoned_text: event_rules(&profile.text.abandoned_at),
-            repeated_text: event_rules(&profile.text.may_repeat_after),
-            final_text_start: event_rules(&profile.text.final_may_begin_at),
-            errors: open_rules(&profile.end.errors, |rule| rule.when.specialize(known)),
-            progress: open_rules(&profile.end.progress, |rule| rule.when.specialize(known)),
-            reopen: event_rules(&profile.end.reopen),
-            after: event_rules(&profile.end.after),
-            terminal: open_rules(&profile.end.rules, |rule| rule.when.specialize(known)),
-            background_start: background(&profile.calls.background.start),
-            background_end: background(&profile.calls.background.end),
-            background_lost: event_rules(&profile.calls.background.lost),
-            values: open_rules(&profile.values, |rule| rule.when.specialize(known)),
-            defects: open_rules(&profile.defects, |rule| rule.when.specialize(known)),
-            unavailable: open_rules(&profile.session.unavailable, |rule| {
-                rule.when.specialize(known)
-            }),
-            run_facts: open_rules(&profile.facts, |rule| rule.when.specialize(known)),
-            has_details: conditions(profile).any(|when| when.specialize(known).is_some()),
-            parts,
-        }
-    }
-
     fn are_for(&self, parts: &Parts<'_>) -> bool {
         // Two tags mostly differ in their last part.
         parts.iter().zip(&self.parts).rev().all(|(part, known)| match (part, known) {
@@ -159,15 +154,6 @@ impl TagRules {
             _ => false,
         })
     }
-}
-
-/// Those of the rules that hold for the event.
-pub(super) fn holding<'r, R>(
-    open: &'r [OpenRule],
-    rules: &'r [R],
-    root: JsonRef<'r>,
-) -> impl Iterator<Item = &'r R> {
-    open.iter().filter(move |open| open.when.hold(root)).map(|open| &rules[open.rule])
 }
 
 fn open_rules<R>(rules: &[R], open: impl Fn(&R) -> Option<Conditions>) -> Vec<OpenRule> {

@@ -57,7 +57,9 @@ pub(crate) use details::{
     ThinkingRule,
 };
 pub use details::{NoticeKind, PlanState};
-pub(crate) use end::{EndRules, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy};
+pub(crate) use end::{
+    EndRules, ProgressRule, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy, TerminalRule,
+};
 pub use exit::ErrorSeverity;
 pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};
 pub use load::NO_SUCH_PROFILE;
@@ -65,10 +67,12 @@ pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoiseMeaning, NoisePlace};
 pub(crate) use providers::{reason_of_provider, time_of_provider};
 pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, UsageMode};
-pub(crate) use session::{EventOrder, Repeats, ServersAt, SessionRules, ToolSource};
+pub(crate) use session::{
+    EventOrder, Repeats, RestartRule, ServersAt, SessionRules, ToolSource, UnavailableRule,
+};
 pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
-pub(crate) use text::{FinalText, TextDeltas, TextMode, TextRules};
+pub(crate) use text::{FinalText, SegmentEndRule, TextDeltas, TextMode, TextRule, TextRules};
 pub(crate) use values::ValueRule;
 pub(crate) use versions::Versions;
 
