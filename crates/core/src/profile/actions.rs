@@ -18,14 +18,12 @@ pub(crate) struct ActionRules {
     rules: Vec<ActionRule>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct ActionRule {
     /// `*` is any tool, also one without a name.
     tool: String,
-    #[serde(default)]
     when: Conditions,
-    #[serde(default)]
     pub kind: CallKind,
     /// Shown for a call that succeeded: `Read file`.
     pub done: Option<String>,
@@ -34,18 +32,13 @@ pub(crate) struct ActionRule {
     /// Shown for a call that was not carried out: `read file`.
     pub attempt: Option<String>,
     /// Whether the detail is a path, shown relative to the working directory of the agent.
-    #[serde(default)]
     pub path: bool,
-    #[serde(default)]
     detail: Vec<Template>,
     /// From the result, shown after the detail.
-    #[serde(default)]
     pub suffix: Vec<Template>,
     /// The files of a call that writes or deletes several.
-    #[serde(default)]
     files: Vec<FilesAt>,
     /// Whether agents repeat the call to wait for something.
-    #[serde(default)]
     pub polls: bool,
 }
 

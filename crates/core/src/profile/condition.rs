@@ -4,6 +4,7 @@ mod read;
 
 use serde::Deserialize;
 use serde_json::Value;
+use smallvec::{SmallVec, smallvec};
 
 use super::path::{Finder, Path, Scope};
 use crate::json::JsonRef;
@@ -11,7 +12,7 @@ use crate::profile::pattern::LazyRegex;
 
 /// A disjunction of conjunctions.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Conditions(Vec<AllOf>);
+pub(crate) struct Conditions(SmallVec<[AllOf; 1]>);
 
 /// A conjunction; an empty one always holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,7 +21,7 @@ struct AllOf(Vec<(Path, Test)>);
 impl Default for Conditions {
     /// Conditions that always hold.
     fn default() -> Self {
-        Self(vec![AllOf::default()])
+        Self(smallvec![AllOf::default()])
     }
 }
 
@@ -42,7 +43,8 @@ impl Conditions {
 
     /// The remaining conditions if some values are already known; `None` if those fail.
     pub(crate) fn specialize(&self, known: impl Fn(&Path) -> KnownValue) -> Option<Self> {
-        let left: Vec<AllOf> = self.0.iter().filter_map(|group| group.specialize(&known)).collect();
+        let left = self.0.iter().filter_map(|group| group.specialize(&known));
+        let left: SmallVec<[AllOf; 1]> = left.collect();
         if left.iter().any(|group| group.0.is_empty()) {
             return Some(Self::default());
         }

@@ -20,10 +20,9 @@ pub(crate) struct DefectRule {
 }
 
 /// Keys that the agent is known to write twice.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct DuplicateKeyRule {
-    #[serde(default)]
     when: Conditions,
     /// JSON Pointers.
     at: Vec<String>,

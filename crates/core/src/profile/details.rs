@@ -21,13 +21,12 @@ pub(crate) struct ThinkingRule {
 }
 
 /// A piece of a string, such as of the arguments of a call.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct FragmentRule {
     pub when: Conditions,
     pub value: Path,
     /// The values that are the same in all pieces of one string.
-    #[serde(default)]
     pub group: Vec<Path>,
 }
 

@@ -90,8 +90,8 @@ impl Default for TrueByDefault {
 }
 
 /// What the events of one kind of producer mean.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Profile {
     /// For editors and for links to the profile.
     #[serde(rename = "$schema")]
@@ -106,52 +106,35 @@ pub(crate) struct Profile {
     /// The event schema, which is loaded separately.
     #[serde(rename = "schema")]
     _schema: Option<Value>,
-    #[serde(default)]
     pub versions: Versions,
     /// An early event that matches one of these comes from this producer and no other.
-    #[serde(default)]
     pub detect: Vec<EventRule>,
     /// The profiles of agents whose events this one writes, too.
-    #[serde(default)]
     pub relatives: Vec<String>,
     pub tags: Tags,
-    #[serde(default)]
     pub session: SessionRules,
-    #[serde(default)]
     pub calls: CallRules,
-    #[serde(default)]
     pub text: TextRules,
-    #[serde(default)]
     pub end: EndRules,
     /// All that match apply.
-    #[serde(default)]
     pub facts: Vec<RunFactRule>,
     /// All that match apply.
-    #[serde(default)]
     pub message_usage: Vec<MessageUsageRule>,
     /// All that match apply.
-    #[serde(default)]
     pub thinking: Vec<ThinkingRule>,
     /// The first that matches and finds a list applies.
-    #[serde(default)]
     pub plans: Vec<PlanRule>,
     /// Strings that come in pieces and are not text of the assistant. All that match apply.
-    #[serde(default)]
     pub fragments: Vec<FragmentRule>,
     /// All that match apply.
-    #[serde(default)]
     pub notices: Vec<NoticeRule>,
     /// The first that matches applies.
-    #[serde(default)]
     pub noise: Vec<Noise>,
     /// All that match apply.
-    #[serde(default)]
     pub values: Vec<ValueRule>,
     /// All that match apply.
-    #[serde(default)]
     pub defects: Vec<DefectRule>,
     /// All that match apply.
-    #[serde(default)]
     pub duplicate_keys: Vec<DuplicateKeyRule>,
     pub single_object: Option<SingleObjectRules>,
     /// What a profile that is not built in was read from.

@@ -11,35 +11,32 @@ use crate::json::JsonRef;
 use crate::profile::path::{Conditions, Path, Scope};
 
 /// Events that report facts of the run. All rules that match apply.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct RunFactRule {
     pub when: Conditions,
     /// The objects with the values; the paths below begin there.
     #[serde(flatten)]
     pub of: Objects,
     /// Values that replace what was known.
-    #[serde(default)]
     pub set: BTreeMap<RunFact, FactValue>,
     /// Numbers that are added to what was known.
-    #[serde(default)]
     pub add: BTreeMap<RunFact, FactValue>,
     /// Why the run ended.
     pub reason: Option<ReasonSource>,
     /// The reasons for which the time of a retry counts; none: for all.
-    #[serde(default)]
     pub retry_for: Vec<EndReason>,
 }
 
 /// Events that say what one message of the model used. All rules that match apply.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct MessageUsageRule {
     pub when: Conditions,
     /// Where the id of the message is. An event that says it so far, without an id, is about the
     /// message that is open.
     pub message: Option<Path>,
     pub model: Option<Path>,
-    #[serde(default)]
     pub mode: UsageMode,
     pub tokens: BTreeMap<RunFact, FactValue>,
 }

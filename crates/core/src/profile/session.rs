@@ -35,16 +35,14 @@ pub(crate) struct SessionRules {
     pub unavailable: Vec<UnavailableRule>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct RestartRule {
     pub when: Conditions,
     /// Whether the start that follows may have another session id.
-    #[serde(default)]
     pub new_id: bool,
     /// Whether the start that follows begins a turn before the last one has ended. The terminal
     /// event of the earlier turn comes first.
-    #[serde(default)]
     pub new_turn: bool,
 }
 

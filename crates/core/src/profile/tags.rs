@@ -9,24 +9,19 @@ use crate::profile::path::{Conditions, Path, Scope};
 
 /// A tag is the kind of an event; its parts, at the paths `at`, are joined by `/`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Tags {
     pub at: Vec<Path>,
     /// In the documentation of the producer.
-    #[serde(default)]
     pub documented: Vec<String>,
     /// Only in real streams.
-    #[serde(default)]
     pub observed: Vec<String>,
     /// Of events that only inform, known or not.
-    #[serde(default)]
     pub notices: Vec<String>,
     /// By tag, the definition in the event schema that its events must satisfy.
-    #[serde(default)]
     pub schemas: BTreeMap<String, String>,
     /// By tag, or `*` for all tags, pointers to members of its events that are known besides those
     /// which the schema describes; `*` is the index of an element.
-    #[serde(default)]
     pub members: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -39,13 +34,12 @@ impl Tags {
 }
 
 /// The single object of a producer's non-streaming format: a terminal event on its own.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct SingleObjectRules {
     /// The part of the event schema that it must satisfy, such as `#/$defs/result`.
     pub schema: String,
     /// Its members, in the order of the producer.
-    #[serde(default)]
     pub order: Vec<String>,
 }
 
@@ -57,9 +51,10 @@ pub(crate) struct EventRule {
 
 /// The objects in an event that a rule is about: the event itself, or elements of an array.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Objects {
     each: Option<Path>,
-    #[serde(rename = "where", default)]
+    #[serde(rename = "where")]
     element: Conditions,
 }
 

@@ -33,12 +33,11 @@ impl TextRules {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct SegmentEndRule {
     pub when: Conditions,
     /// The parts of the key of the group that follows, if the event names one.
-    #[serde(default)]
     pub group: Vec<Path>,
 }
 

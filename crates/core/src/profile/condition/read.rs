@@ -7,6 +7,7 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use smallvec::smallvec;
 
 use super::{AllOf, Conditions, Path, Test};
 
@@ -70,10 +71,11 @@ impl<'de> Visitor<'de> for ConditionsVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, groups: A) -> Result<Conditions, A::Error> {
-        Deserialize::deserialize(SeqAccessDeserializer::new(groups)).map(Conditions)
+        let groups = Vec::<AllOf>::deserialize(SeqAccessDeserializer::new(groups))?;
+        Ok(Conditions(groups.into()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, group: A) -> Result<Conditions, A::Error> {
-        AllOfVisitor.visit_map(group).map(|group| Conditions(vec![group]))
+        AllOfVisitor.visit_map(group).map(|group| Conditions(smallvec![group]))
     }
 }
