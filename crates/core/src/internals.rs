@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::json::{ParsedJson, Schema};
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::Profile;
-use crate::profile::pattern::LazyRegex;
 use crate::stream::{LineBuffer, parse_line};
 
 pub use crate::check::{Globs, NameGlob, REPEATED_CALLS};
@@ -18,7 +17,10 @@ pub use crate::json::{JsonRef, pointer};
 pub use crate::limits::{FILE_BYTES_MAX, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::path::Path as JsonPath;
-pub use crate::profile::{DEFAULT, LANGUAGE, NO_SUCH_PROFILE};
+pub use crate::profile::pattern::pattern_error;
+pub use crate::profile::{
+    DEFAULT, LANGUAGE, NO_SUCH_PROFILE, profile_names, profile_text, whole_profile_text,
+};
 pub use crate::rules::suggest::{nearest, similar};
 
 /// What the fuzz targets call.
@@ -37,29 +39,6 @@ pub mod run {
         producer::{Interrupt, Producer, StderrCopy, Timers, WholeProcess},
         stream::ProducerStream,
     };
-}
-
-/// The names of the built-in profiles, the default one first.
-pub fn profile_names() -> impl Iterator<Item = &'static str> {
-    Profile::names()
-}
-
-/// The text of a built-in profile.
-///
-/// # Errors
-///
-/// When there is none of this name.
-pub fn profile_text(name: &str) -> Result<&'static str, Error> {
-    Profile::text(name)
-}
-
-/// The text of a built-in profile, with its schema.
-///
-/// # Errors
-///
-/// When there is none of this name.
-pub fn whole_profile_text(name: &str) -> Result<String, Error> {
-    Profile::whole_text(name)
 }
 
 /// What a list of the profiles shows of one.
@@ -108,11 +87,6 @@ pub fn events_schema(profile: &str) -> Result<Value, Error> {
 pub fn read_schema(file: &Path) -> Result<Value, String> {
     let json = crate::profile::read_json(file)?;
     Schema::compile(&file.display().to_string(), &json).map(|_| json)
-}
-
-/// What is wrong with a regular expression, if anything is.
-pub fn pattern_error(pattern: &str) -> Option<String> {
-    LazyRegex::syntax_error(pattern)
 }
 
 /// Calls `each` with the number of each line and its event; with none if the line is not an event.

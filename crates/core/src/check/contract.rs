@@ -13,7 +13,7 @@ use crate::json::Schema;
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::detect::{Author, ProfileSource, are_versions};
 use crate::profile::vocabulary::Vocabulary;
-use crate::profile::{DEFAULT, FRAMING, Profile, TerminalPolicy};
+use crate::profile::{DEFAULT, FRAMING, Profile, TerminalPolicy, profile_names};
 use crate::rules::Severities;
 
 /// How streams are checked, whatever the profile.
@@ -187,7 +187,7 @@ impl Contracts {
         let shared = Arc::new(Shared { options, user_schema: compiled.transpose()? });
         let named = profile.map(|profile| profile.load()).transpose()?;
         let named = named.map(|profile| Contract::load(profile, &shared)).transpose()?;
-        let built_in = Profile::names().map(|name| (name, OnceLock::new())).collect();
+        let built_in = profile_names().map(|name| (name, OnceLock::new())).collect();
         Ok(Self { shared, named, built_in })
     }
 

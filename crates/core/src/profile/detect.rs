@@ -174,7 +174,7 @@ mod tests {
     use super::table::DetectTable;
     use super::*;
     use crate::json::JsonRef;
-    use crate::profile::{DEFAULT, EventRule, Profile};
+    use crate::profile::{DEFAULT, EventRule, profile_names, profile_text};
 
     fn rules() -> &'static DetectRules {
         static RULES: OnceLock<DetectRules> = OnceLock::new();
@@ -285,12 +285,12 @@ mod tests {
     /// Goal: the table that the build writes has what the profiles have.
     #[test]
     fn every_built_in_profile_has_rules_and_they_are_used() {
-        let names: Vec<&str> = Profile::names().collect();
+        let names: Vec<&str> = profile_names().collect();
         assert_eq!(names[0], DEFAULT);
         assert!(names[1..].is_sorted());
         let mut profiles = Map::new();
         for name in names {
-            let text = Profile::text(name).expect("a built-in profile");
+            let text = profile_text(name).expect("a built-in profile");
             let mut profile: Value = serde_json::from_str(text).expect("JSON");
             let own = profile["detect"].take();
             assert_eq!(own == json!([]), ["claude-like", "jsonl"].contains(&name), "{name}");

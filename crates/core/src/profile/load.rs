@@ -47,26 +47,6 @@ impl Profile {
         BuiltInProfile::of_call(program, arguments).map(|profile| profile.name)
     }
 
-    /// The built-in profiles, the default one first.
-    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        BuiltInProfile::all().map(|profile| profile.name)
-    }
-
-    pub(crate) fn text(name: &str) -> Result<&'static str, Error> {
-        Ok(built_in(name)?.text())
-    }
-
-    /// The text of a built-in profile with its schema: one complete file.
-    pub(crate) fn whole_text(name: &str) -> Result<String, Error> {
-        let built_in = built_in(name)?;
-        let mut text = built_in.text().to_owned();
-        if let Some(place) = json::member(&text, "schema") {
-            let schema = built_in.schema;
-            text.replace_range(place, &schema.trim_end().replace('\n', "\n  "));
-        }
-        Ok(text)
-    }
-
     /// Loads a built-in profile by name, or a file, and the schema of its events.
     pub(crate) fn load(name_or_file: &str) -> Result<(Self, Option<Schema>), Error> {
         let built_in = BuiltInProfile::find(name_or_file);
@@ -126,6 +106,35 @@ impl SchemaSource {
     }
 }
 
+/// The names of the built-in profiles, the default one first.
+pub fn profile_names() -> impl Iterator<Item = &'static str> {
+    BuiltInProfile::all().map(|profile| profile.name)
+}
+
+/// The text of a built-in profile.
+///
+/// # Errors
+///
+/// When there is none of this name.
+pub fn profile_text(name: &str) -> Result<&'static str, Error> {
+    Ok(built_in(name)?.text())
+}
+
+/// The text of a built-in profile with its schema: one complete file.
+///
+/// # Errors
+///
+/// When there is none of this name.
+pub fn whole_profile_text(name: &str) -> Result<String, Error> {
+    let built_in = built_in(name)?;
+    let mut text = built_in.text().to_owned();
+    if let Some(place) = json::member(&text, "schema") {
+        let schema = built_in.schema;
+        text.replace_range(place, &schema.trim_end().replace('\n', "\n  "));
+    }
+    Ok(text)
+}
+
 fn built_in(name: &str) -> Result<&'static BuiltInProfile, Error> {
     let found = BuiltInProfile::find(name);
     found.ok_or_else(|| refused(name, none_named(name)))
@@ -136,7 +145,7 @@ pub const NO_SUCH_PROFILE: &str = "no such profile";
 
 /// That there is none of this name, and which one has a similar name.
 fn none_named(name: &str) -> String {
-    format!("{NO_SUCH_PROFILE}{}", similar(name, Profile::names()))
+    format!("{NO_SUCH_PROFILE}{}", similar(name, profile_names()))
 }
 
 fn refused(origin: &str, message: String) -> Error {

@@ -62,7 +62,7 @@ pub(crate) use end::{
 };
 pub use exit::ErrorSeverity;
 pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};
-pub use load::NO_SUCH_PROFILE;
+pub use load::{NO_SUCH_PROFILE, profile_names, profile_text, whole_profile_text};
 pub(crate) use load::{parse_json, read_json};
 pub(crate) use noise::{Noise, NoiseKind, NoiseMeaning, NoisePlace};
 pub(crate) use providers::{reason_of_provider, time_of_provider};

@@ -64,14 +64,14 @@ impl LazyRegex {
         let compile = || Regex::new(&self.text).expect("loading rejects a wrong pattern");
         self.regex.get_or_init(compile)
     }
+}
 
-    /// What is wrong with a regular expression, on one line.
-    pub(crate) fn syntax_error(text: &str) -> Option<String> {
-        let message = Regex::new(text).err()?.to_string();
-        // The last line says what is wrong, the lines before it show where.
-        let fact = message.lines().last().unwrap_or_default();
-        Some(fact.trim_start_matches("error: ").to_owned())
-    }
+/// What is wrong with a regular expression, on one line, if anything is.
+pub fn pattern_error(text: &str) -> Option<String> {
+    let message = Regex::new(text).err()?.to_string();
+    // The last line says what is wrong, the lines before it show where.
+    let fact = message.lines().last().unwrap_or_default();
+    Some(fact.trim_start_matches("error: ").to_owned())
 }
 
 #[derive(Debug, Default)]

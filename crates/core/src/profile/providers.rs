@@ -78,12 +78,13 @@ pub(super) fn patterns_of_providers() -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::pattern::pattern_error;
 
     #[test]
     fn every_pattern_is_one() {
         let patterns = PROVIDERS.reasons.iter().map(|rule| &rule.matches);
         for pattern in patterns.chain(&PROVIDERS.after).chain([&PROVIDERS.lead]) {
-            assert_eq!(LazyRegex::syntax_error(pattern.as_str()), None, "{pattern:?}");
+            assert_eq!(pattern_error(pattern.as_str()), None, "{pattern:?}");
         }
     }
 }

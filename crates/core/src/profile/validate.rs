@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::versions::is_below;
 use super::{LANGUAGE, Template};
 use crate::json::{ParsedJson, Schema, Violation, pointer};
-use crate::profile::pattern::LazyRegex;
+use crate::profile::pattern::pattern_error;
 use crate::rules::suggest::nearest;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn check_embedded_syntax(place: &str, value: &Value, faults: &mut Vec<Fault>) {
                 let place = pointer::joined(place, key);
                 match (key.as_str(), value) {
                     ("matches", Value::String(text)) => {
-                        let error = LazyRegex::syntax_error(text);
+                        let error = pattern_error(text);
                         faults.extend(error.map(|it| Fault::new(place, it)));
                     }
                     ("detail" | "suffix" | "text", Value::Array(texts)) => {

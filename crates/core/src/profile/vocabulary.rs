@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::detect::DetectRules;
-use super::pattern::{LazyRegex, PatternSet, escaped};
+use super::pattern::{LazyRegex, PatternSet, escaped, pattern_error};
 use super::providers::patterns_of_providers;
 
 /// The texts and patterns with which values of events are compared.
@@ -59,7 +59,7 @@ impl Vocabulary {
     fn schema(&mut self, value: &Value, key: &str) {
         match value {
             // A schema may have patterns in another syntax.
-            Value::String(text) if key == "pattern" && LazyRegex::syntax_error(text).is_none() => {
+            Value::String(text) if key == "pattern" && pattern_error(text).is_none() => {
                 self.pattern(text);
             }
             Value::String(text) if ["const", "enum"].contains(&key) => {

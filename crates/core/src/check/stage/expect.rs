@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::CallOutcome;
-use crate::profile::pattern::LazyRegex;
+use crate::profile::pattern::{LazyRegex, pattern_error};
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
@@ -150,7 +150,7 @@ fn with_changed_files<'c>(completed: &'c CompletedCall<'_>) -> Cow<'c, EventCall
 }
 
 fn compiled(pattern: &str) -> Result<LazyRegex, String> {
-    match LazyRegex::syntax_error(pattern) {
+    match pattern_error(pattern) {
         Some(error) => Err(format!("not a regular expression: {error}")),
         None => Ok(pattern.to_owned().into()),
     }
