@@ -190,7 +190,7 @@ impl<'c> Run<'c> {
             model.stream_ended(&unfinished, &mut events);
         }
         if let Some(demands) = &mut self.demands {
-            demands.stream_ended(&events);
+            demands.observe_others(&events);
         }
         if let Some(stats) = &mut self.stats {
             stats.stream_ended(&events);

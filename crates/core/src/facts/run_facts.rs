@@ -156,7 +156,7 @@ impl Usage {
 
     /// Whether no number says anything.
     pub(super) fn is_zero(&self) -> bool {
-        self.numbers().into_iter().flatten().all(|number| number == 0)
+        self.known_tokens().into_iter().chain(self.reasoning_tokens).all(|number| number == 0)
     }
 
     /// The same, with the numbers that the other one has.
@@ -168,17 +168,6 @@ impl Usage {
             output_tokens: newer.output_tokens.or(self.output_tokens),
             reasoning_tokens: newer.reasoning_tokens.or(self.reasoning_tokens),
         }
-    }
-
-    fn numbers(&self) -> [Option<u64>; 5] {
-        let Self {
-            input_tokens,
-            cache_read_tokens,
-            cache_write_tokens,
-            output_tokens,
-            reasoning_tokens,
-        } = *self;
-        [input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens]
     }
 
     fn is_unknown(&self) -> bool {

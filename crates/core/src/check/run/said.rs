@@ -31,7 +31,7 @@ impl Run<'_> {
             model.said(&updates, line, &mut events);
         }
         if let Some(demands) = &mut self.demands {
-            demands.said(&events);
+            demands.observe_others(&events);
         }
         if let Some(stats) = &mut self.stats {
             stats.said(&events);

@@ -48,13 +48,9 @@ impl<'c> DemandCheck<'c> {
         Broken { limit: self.limits.is_exceeded, start: self.expect.starts_wrong() }
     }
 
-    /// Events of calls that only a line of plain text shows.
-    pub(crate) fn said(&mut self, events: &[Event<'_>]) {
-        self.expect.observe(events);
-    }
-
-    /// No more events will come; these close what is open.
-    pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
+    /// Events that no event of the agent shows: those of a line of plain text, and those that close
+    /// what is open at the end.
+    pub(crate) fn observe_others(&mut self, events: &[Event<'_>]) {
         self.expect.observe(events);
     }
 
