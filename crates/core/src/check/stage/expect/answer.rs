@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::compiled;
-use super::truth::{Tally, Truth};
+use super::truth::Truth;
 use super::verdict::{Answered, Context};
 use crate::check::answer::Answer;
 use crate::facts::RunFacts;
@@ -47,13 +47,8 @@ impl AnswerPattern {
             Some(_) if is_whole => Truth::No,
             None | Some(_) => Truth::Unknown,
         };
-        context.has_succeeded.then(|| Answered {
-            truth,
-            fact: defect.unwrap_or_default(),
-            question: None,
-            tally: Tally::default(),
-            doubt: None,
-        })
+        let fact = defect.unwrap_or_default();
+        context.has_succeeded.then(|| Answered { truth, fact, ..Answered::default() })
     }
 
     /// What is wrong with the answer; does not show it. A schema judges the value, where the agent

@@ -37,7 +37,7 @@ impl CallPattern {
             fact: format!("{allowed}{place}, but there {verb} {}", met.sure),
             question: Some(self.calls.at_most_statement(most)),
             tally: met.clone(),
-            doubt: None,
+            ..Answered::default()
         }
     }
 
@@ -54,7 +54,7 @@ impl CallPattern {
                 unsure_lines: succeeded.unsure_lines.clone(),
                 ..tried.clone()
             },
-            doubt: None,
+            ..Answered::default()
         }
     }
 
@@ -119,7 +119,7 @@ impl CallPattern {
             ),
             question: Some(self.calls.requires_statement(kind)),
             tally: unprepared.clone(),
-            doubt: None,
+            ..Answered::default()
         }
     }
 }

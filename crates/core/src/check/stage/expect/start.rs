@@ -97,10 +97,9 @@ impl StartPattern {
         tally: &mut StartTally,
     ) -> Option<String> {
         match self {
-            Self::Model(_) => self.model_fault(session.model.as_deref()?, tally),
+            Self::Model(_) => return self.model_fault(session.model.as_deref()?, tally),
             Self::Session(id) => {
                 let other = session.session_id.as_deref()?;
-                (tally.is_shown, tally.is_new) = (true, true);
                 if other == id {
                     // What comes later is the session of a sub-agent, or a change, which has its
                     // own rule.
@@ -108,21 +107,16 @@ impl StartPattern {
                 } else {
                     tally.other_session.get_or_insert((other.to_owned(), line));
                 }
-                None
             }
             Self::Servers(_) => {
                 for server in session.servers.as_deref()? {
                     tally.servers.insert(server.name.clone(), server.clone());
                 }
-                (tally.is_shown, tally.is_new) = (true, true);
-                None
             }
-            Self::Tools(_) => {
-                tally.tools = session.tools.as_deref()?.to_vec();
-                (tally.is_shown, tally.is_new) = (true, true);
-                None
-            }
+            Self::Tools(_) => tally.tools = session.tools.as_deref()?.to_vec(),
         }
+        (tally.is_shown, tally.is_new) = (true, true);
+        None
     }
 
     fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
@@ -195,7 +189,7 @@ impl StartPattern {
         }
         let is_clipped = is_clipped(tally.servers.len()) || is_clipped(tally.tools.len());
         let doubt = is_clipped.then(|| format!("only {SESSION_LIST_MAX} of them are known"));
-        Some(Answered { truth, fact, question: None, tally: lines, doubt })
+        Some(Answered { truth, fact, tally: lines, doubt, ..Answered::default() })
     }
 }
 

@@ -36,7 +36,7 @@ impl Context {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answered {
     pub(super) truth: Truth,
     /// What is so, if the answer is no.

@@ -103,9 +103,8 @@ impl WritePattern {
         Answered {
             truth: broken.stays_within(0, context.hidden_calls()),
             fact,
-            question: None,
             tally: broken.clone(),
-            doubt: None,
+            ..Answered::default()
         }
     }
 }
