@@ -21,7 +21,7 @@ pub(crate) use locate::{member, members, places};
 pub(crate) use schema::{DescribedMembers, Keyword, List, Scalar, Schema, SchemaTable, Violation};
 pub(crate) use surrogates::{LoneHalves, REPLACEMENT, Repaired, repaired};
 pub(crate) use tape::{
-    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, hexadecimal, string_end,
+    Cursor, DIGITS_MAX, Doc, ENTRIES_NOTED, Kind, Tape, decimal, digits, escape, string_end,
     unescaped,
 };
 pub(crate) use tree::{TREE_BYTES_MAX, duplicate_keys, parse as parse_tree};

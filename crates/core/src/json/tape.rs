@@ -17,7 +17,7 @@ use crate::limits::{DEPTH_MAX, ENTRIES_KEPT_MAX};
 pub(crate) use cursor::{Cursor, Doc, ENTRIES_NOTED};
 pub(crate) use digits::{DIGITS_MAX, decimal, digits};
 pub(crate) use string_end::{StringEnd, string_end};
-pub(crate) use unescape::{chunks, hexadecimal, starts_with, unescaped};
+pub(crate) use unescape::{chunks, escape, hexadecimal, starts_with, unescaped};
 
 /// Keys of one object that are compared one by one; more are sorted.
 const KEYS_COMPARED_MAX: u32 = 32;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::json::hexadecimal;
+use crate::json::escape;
 
 /// Nesting in which strings have a place. Deeper ones share that of their container.
 const PLACES_DEPTH_MAX: usize = 128;
@@ -227,34 +227,15 @@ pub(super) fn located(
 /// The bytes of one character or byte of a text.
 pub(super) type Unit = SmallVec<[u8; 4]>;
 
-fn character(code: u32) -> Unit {
-    let character = char::from_u32(code).unwrap_or('\u{fffd}');
-    Unit::from_slice(character.encode_utf8(&mut [0; 4]).as_bytes())
-}
-
 /// The first byte, or the escape, that a string begins with: its length, and what it means.
 pub(super) fn unit(written: &[u8]) -> (usize, Unit) {
-    let simple = |byte| (2, smallvec![byte]);
-    match written {
-        [b'\\', b'n', ..] => simple(b'\n'),
-        [b'\\', b'r', ..] => simple(b'\r'),
-        [b'\\', b't', ..] => simple(b'\t'),
-        [b'\\', b'b', ..] => simple(0x8),
-        [b'\\', b'f', ..] => simple(0xc),
-        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] => simple(*byte),
-        [b'\\', b'u', rest @ ..] => match (hexadecimal(rest), rest.get(4..)) {
-            (Some(high @ 0xd800..=0xdbff), Some([b'\\', b'u', low @ ..])) => match hexadecimal(low)
-            {
-                Some(low @ 0xdc00..=0xdfff) => {
-                    let code = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-                    (12, character(code))
-                }
-                _ => (6, character(high)),
-            },
-            (Some(code), _) => (6, character(code)),
-            (None, _) => (1, smallvec![b'\\']),
-        },
-        _ => (1, smallvec![written.first().copied().unwrap_or_default()]),
+    let (first, rest) = written.split_first().unwrap_or((&0, &[]));
+    let meaning = if *first == b'\\' { escape(rest) } else { None };
+    match meaning {
+        Some((character, length)) => {
+            (length + 1, Unit::from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()))
+        }
+        None => (1, smallvec![*first]),
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn starts_with(written: &str, beginning: &str) -> bool {
 fn chunks_while(written: &str, mut take: impl FnMut(&str) -> bool) {
     let mut rest = written;
     while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        let (character, behind) = escape(&rest.as_bytes()[at + 1..]);
+        let (character, behind) = escape(&rest.as_bytes()[at + 1..]).unwrap_or_default();
         if !(take(&rest[..at]) && take(character.encode_utf8(&mut [0; 4]))) {
             return;
         }
@@ -41,25 +41,32 @@ fn chunks_while(written: &str, mut take: impl FnMut(&str) -> bool) {
     take(rest);
 }
 
-/// The character that an escape means, and its length without the backslash.
-fn escape(escape: &[u8]) -> (char, usize) {
-    match escape[0] {
-        b'b' => ('\u{8}', 1),
-        b'f' => ('\u{c}', 1),
-        b'n' => ('\n', 1),
-        b'r' => ('\r', 1),
-        b't' => ('\t', 1),
+/// The character that an escape means, given without its backslash, and its length. Half of a
+/// surrogate pair is read as U+FFFD.
+pub(crate) fn escape(escape: &[u8]) -> Option<(char, usize)> {
+    let character = match escape.first()? {
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
         b'u' => {
-            let high = hexadecimal(&escape[1..]).unwrap_or_default();
-            if !(0xd800..0xdc00).contains(&high) {
-                return (char::from_u32(high).unwrap_or_default(), 5);
-            }
-            let low = hexadecimal(&escape[7..]).unwrap_or_default();
-            let code = 0x1_0000 + ((high - 0xd800) << 10) + (low & 0x3ff);
-            (char::from_u32(code).unwrap_or_default(), 11)
+            let high = hexadecimal(&escape[1..])?;
+            let low = || hexadecimal(escape.get(5..)?.strip_prefix(b"\\u")?);
+            let low = low().filter(|low| (0xdc00..0xe000).contains(low));
+            return Some(match low.filter(|_| (0xd800..0xdc00).contains(&high)) {
+                Some(low) => (of_code(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)), 11),
+                None => (of_code(high), 5),
+            });
         }
-        other => (char::from(other), 1),
-    }
+        other @ (b'"' | b'\\' | b'/') => char::from(*other),
+        _ => return None,
+    };
+    Some((character, 1))
+}
+
+fn of_code(code: u32) -> char {
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// The number with these four digits.
