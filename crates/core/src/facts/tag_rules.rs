@@ -25,8 +25,8 @@ struct OpenRule {
     rule: usize,
 }
 
-/// Declares the lists of rules, and where each is in the profile. The method with the name of a list
-/// finds those of its rules that hold for an event.
+/// Declares the lists of rules, and where each is in the profile. The method with the name of a
+/// list finds those of its rules that hold for an event.
 macro_rules! tag_rules {
     ($($name:ident: $($at:ident).+ => $rule:ty;)+) => {
         /// The rules that may apply to events of one tag, in the order of the profile.
