@@ -886,7 +886,8 @@ def tool_timeout(turn):
         return end()
     slow = turn.shell("sleep 20; echo one")
     schema = (turn.tools.get(slow.name) or {}).get("properties") or {}
-    limits = {key: value for key, value in schema.items() if re.search("(?i)timeout", key)}
+    numbers = {key: value for key, value in schema.items() if value.get("type") != "boolean"}
+    limits = {key: value for key, value in numbers.items() if re.search("(?i)timeout", key)}
     if not limits:
         raise Missing("no limit of a command's time")
     for key, value in limits.items():
