@@ -200,16 +200,7 @@ fn crates_stay_in_their_rooms() {
         ("self_cell", &["core/check/reader"]),
         ("std::process", &["main", "cli/", "core/run", "core/profile/exit", "core/check/end"]),
         ("simdutf8", &["core/stream/"]),
-        (
-            "smallvec",
-            &[
-                "core/facts/",
-                "core/profile/path",
-                "core/profile/condition",
-                "core/check/",
-                "core/redact/written",
-            ],
-        ),
+        ("smallvec", &["core/facts/", "core/profile/", "core/check/", "core/redact/written"]),
         ("strsim", &["core/rules/suggest"]),
         ("wide", &["core/json/tape", "core/rules/escape"]),
     ];
