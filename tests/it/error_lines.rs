@@ -355,6 +355,12 @@ const LINES: &[(&str, &str, EndReason)] = &[
         "I saw: error: failed to run prompt: provider.rate_limit: 429 no",
         EndReason::Unknown,
     ),
+    (
+        "gptme",
+        "· ERROR    Error code: 400 - {'error': {'message': 'prompt is too long: 250000",
+        EndReason::ContextOverflow,
+    ),
+    ("gptme", "           'context_length_exceeded'}}", EndReason::ContextOverflow),
 ];
 
 /// Goal: what an agent that wrote no event says on standard error gives the reason.
