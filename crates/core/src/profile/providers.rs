@@ -87,4 +87,17 @@ mod tests {
             assert_eq!(pattern_error(pattern.as_str()), None, "{pattern:?}");
         }
     }
+
+    /// Goal: a file of settings with a conflict of git is not a web page in place of JSON.
+    #[test]
+    fn only_a_tag_begins_a_page() {
+        let reason = |page: &str| {
+            let text =
+                format!("SyntaxError: Unexpected token '<', \"{page}\"... is not valid JSON");
+            reason_of_provider(&text).map(|(reason, _)| reason)
+        };
+        assert_eq!(reason("<!DOCTYPE "), Some(EndReason::Network));
+        assert_eq!(reason("<html><hea"), Some(EndReason::Network));
+        assert_eq!(reason("<<<<<<< HE"), None);
+    }
 }
