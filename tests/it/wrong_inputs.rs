@@ -76,6 +76,7 @@ fn other_shapes_of_events_are_named() {
         (format!("> app@1.0.0 agent\n{whole}"), "the line is not JSON", "add `--silent`"),
         (format!("$ agent -p hi\n{whole}"), "the line is not JSON", "if `yarn` wrote it"),
         (format!("make: Entering directory '/a'\n{whole}"), "not JSON", "call it as `make -s`"),
+        (whole.clone() + "<html>\n</html>\n", "the line is not JSON", "an error page"),
     ] {
         let (head, rest) = report(&stream);
         assert!(head.contains(says), "{says}: {head}");

@@ -23,6 +23,7 @@ pub(crate) struct FileFormat {
 }
 
 const UNPACK: &str = "unpack it, and check the files in it";
+pub(super) const OF_PAGE: &str = "look at it: it may be an error page of the server or a proxy";
 const NO_STREAM: &str = "name the recording of the agent";
 const PROGRAM: &str = "to check what a program writes: `ndjson-check -- PROGRAM`";
 
@@ -222,9 +223,7 @@ impl Foreign {
             Self::Binary => {
                 ("binary data", "it may be compressed or encrypted: `file FILE` names it")
             }
-            Self::Markup => {
-                ("HTML or XML", "look at it: it may be an error page of the server or a proxy")
-            }
+            Self::Markup => ("HTML or XML", OF_PAGE),
             Self::Yaml => ("YAML", NO_STREAM),
             Self::Toml => ("TOML", NO_STREAM),
             Self::Table(b',', _) => ("CSV", NO_STREAM),

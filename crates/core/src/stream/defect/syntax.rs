@@ -3,6 +3,7 @@
 use super::{BYTE_ORDER_MARK, is_nul, read_object};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
+use crate::stream::foreign::OF_PAGE;
 
 /// Distinguishes noise from a broken text: the parser's message does not help with a line of prose.
 pub(super) fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagnostic, usize) {
@@ -96,7 +97,7 @@ fn other_text(bytes: &[u8], start: usize, noun: &str) -> Explanation {
             (format!("the {noun} begins with control characters"), Some(TERMINAL))
         }
         (Some(_) | None, None) => {
-            let note = of_runner(&bytes[start..]).unwrap_or(STDERR);
+            let note = of_writer(&bytes[start..]).unwrap_or(STDERR);
             (format!("the {noun} is not JSON"), Some(note))
         }
     }
@@ -116,8 +117,8 @@ fn is_of_terminal(bytes: &[u8]) -> bool {
     !end.is_some_and(|end| is_colour(&bytes[..end + 2]))
 }
 
-/// How lines of programs begin that run a script, and what to do if they do.
-const RUNNERS: [(&str, &[&str], &str); 4] = [
+/// How lines of web pages and of programs that run a script begin, and what to do about them.
+const WRITERS: [(&str, &[&str], &str); 5] = [
     ("> ", &[], "if `npm run` or `pnpm` wrote it, add `--silent` to that command"),
     ("", &["yarn run v", "$ ", "Done in "], "if `yarn` wrote it, add `--silent` to that command"),
     (
@@ -130,12 +131,20 @@ const RUNNERS: [(&str, &[&str], &str); 4] = [
         &["started on ", "done on "],
         "if `script` wrote it, redirect the agent's output to a file without `script`",
     ),
+    (
+        "<",
+        &[
+            "!DOCTYPE", "!doctype", "html", "/html", "head", "/head", "body", "/body", "title",
+            "center", "h1", "hr>",
+        ],
+        OF_PAGE,
+    ),
 ];
 
-/// What to do about a line of a runner of scripts.
-fn of_runner(line: &[u8]) -> Option<&'static str> {
+/// What to do about a line of one of these.
+fn of_writer(line: &[u8]) -> Option<&'static str> {
     let line = str::from_utf8(line).ok()?;
-    RUNNERS.iter().find_map(|(begin, parts, how)| {
+    WRITERS.iter().find_map(|(begin, parts, how)| {
         let rest = line.strip_prefix(begin)?;
         // `make[1]: `
         let level = rest.strip_prefix('[').and_then(|it| it.split_once(']'));
