@@ -67,6 +67,12 @@ const STARTS: &[(&str, &str)] = &[
     ),
     (NODE, "Error: Cannot find module '/w/agent.js'"),
     (
+        "· ERROR    Fatal error occurred\n\
+         · ERROR    peer closed connection          \n           (incomplete chunked read)\n\
+         · ERROR      at          \n           /venv/gptme/llm.py:1878 in ask",
+        "· ERROR peer closed connection",
+    ),
+    (
         "/w/a.js:3\nthrow new Error(\"boom\");\n^\n\nError: boom\n    at w (/w/a.js:3:7)\n",
         "Error: boom",
     ),

@@ -74,7 +74,9 @@ fn names_error(line: &str) -> bool {
 /// continue the line before it, as in a stack or in the usage.
 pub(crate) fn says_something(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
-    is_about_the_run(&small) && !small.trim_end().ends_with([':', '{', '['])
+    let is_heading =
+        small.trim_end().ends_with([':', '{', '[']) || small.trim_end().ends_with(" at");
+    is_about_the_run(&small) && !is_heading
 }
 
 fn is_about_the_run(small: &str) -> bool {
