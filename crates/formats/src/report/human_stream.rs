@@ -127,10 +127,11 @@ impl ShownStream {
     }
 
     pub(super) fn broken_off(name: String, message: &str, diagnostics: &[Diagnostic]) -> Self {
-        let (reason, rest) = ("not checked", format!(": {}", visible(message)));
-        let has_warnings = false;
-        let (passed, group, rest_of) = (false, reason, rest.clone());
-        let headline = Headline { passed, reason, group, rest: rest_of, has_warnings };
+        let group = "not checked";
+        let reason = if diagnostics.is_empty() { group } else { "checked only in part" };
+        let rest = format!(": {}", visible(message));
+        let (passed, has_warnings) = (false, false);
+        let headline = Headline { passed, reason, group, rest: rest.clone(), has_warnings };
         let (lines, mark) = (findings(diagnostics, &[], &headline), (Style::Bad, headline.mark()));
         let (detail, figures) = (String::new(), String::new());
         let has_stats = false;
