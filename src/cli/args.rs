@@ -231,11 +231,11 @@ pub(crate) struct Cli {
     pub(crate) exit_grace: Option<Duration>,
 
     /// Give the command an empty standard input
-    #[arg(long, requires = "command", help_heading = "Run")]
+    #[arg(long, help_heading = "Run")]
     pub(crate) no_stdin: bool,
 
     /// Exit with the command's own code instead of 0 or 3
-    #[arg(long, requires = "command", help_heading = "Run")]
+    #[arg(long, help_heading = "Run")]
     pub(crate) propagate_exit_code: bool,
 
     #[command(flatten)]

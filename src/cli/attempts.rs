@@ -110,12 +110,8 @@ impl Attempt {
     /// What its summary must say about the next attempt; nothing if a retry is out of question.
     pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
         self.args.retries?;
-        if !may_pass(summary) && !self.is_asked_for(summary) {
+        if !has_failed(summary) || !(self.broke_demand || self.ended_alone.get()) {
             return None;
-        }
-        if !self.ended_alone.get() {
-            // Whether the command ended before it was stopped for a demand is a race.
-            return self.broke_demand.then_some(Note::NotTriedAgain(NoRetry::BrokeDemand));
         }
         let wait = match summary.facts.retry_after {
             Some(RetryAfter::Seconds(seconds)) => Duration::from_secs(seconds),
@@ -125,12 +121,13 @@ impl Attempt {
             }
             _ => back_off(self.number),
         };
-        Some(if !self.is_asked_for(summary) {
-            Note::NotTriedAgain(NoRetry::OtherReason)
+        // Whether the command ended before it was stopped for a demand is a race: this comes first.
+        Some(if self.broke_demand {
+            Note::NotTriedAgain(NoRetry::BrokeDemand)
+        } else if let Some(no_retry) = self.refusal(summary) {
+            Note::NotTriedAgain(no_retry)
         } else if self.number == self.most() {
             Note::NotTriedAgain(NoRetry::LastAttempt)
-        } else if self.broke_demand {
-            Note::NotTriedAgain(NoRetry::BrokeDemand)
         } else if may_have_written(summary) && !self.args.retry_after_writes {
             Note::NotTriedAgain(NoRetry::MayHaveWritten)
         } else if wait > WAIT_MAX {
@@ -141,25 +138,23 @@ impl Attempt {
         })
     }
 
-    fn is_asked_for(&self, summary: &StreamSummary) -> bool {
-        match &self.args.retry_on[..] {
-            [] => may_pass(summary),
-            reasons => {
-                has_failed(summary)
-                    && summary.facts.reason.is_some_and(|reason| reasons.contains(&reason))
-            }
+    /// Why the user does not want a retry after this failure, if so.
+    fn refusal(&self, summary: &StreamSummary) -> Option<NoRetry> {
+        let facts = &summary.facts;
+        if !self.args.retry_on.is_empty() {
+            let is_among = facts.reason.is_some_and(|reason| self.args.retry_on.contains(&reason));
+            return (!is_among).then_some(NoRetry::OtherReason);
+        }
+        match facts.retryable {
+            Some(Retryable::Yes | Retryable::Later) => None,
+            Some(_) => Some(NoRetry::NotRetryable),
+            None => Some(NoRetry::NotKnown),
         }
     }
 }
 
 fn has_failed(summary: &StreamSummary) -> bool {
     !matches!(summary.outcome, Outcome::Succeeded | Outcome::TimedOut)
-}
-
-/// Whether a run failed for a reason that may pass.
-fn may_pass(summary: &StreamSummary) -> bool {
-    let retryable = summary.facts.retryable;
-    has_failed(summary) && matches!(retryable, Some(Retryable::Yes | Retryable::Later))
 }
 
 fn now() -> Duration {

@@ -130,6 +130,8 @@ pub(super) fn consistent(cli: &Cli, inputs: &[Result<Input, Error>]) -> Result<(
         let hint = meant_order(&arguments).map_or(String::new(), |hint| format!("; {hint}"));
         let message = "timeouts require a command, which comes after `--`, or standard input";
         return Err(CliError::Usage(format!("{message}{hint}")));
+    } else if !runs && cli.retry.retries.is_some() {
+        "--retries requires a command, which comes after `--`"
     } else if cli.retry.retries.is_some() && !cli.no_stdin {
         "--retries requires --no-stdin: the command gets its input only once"
     } else {

@@ -14,7 +14,7 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::streams::{PROGRAM, root, text};
+use crate::streams::{PROGRAM, program, root, text};
 
 const START: &str = concat!(
     r#"{"type":"step_start","timestamp":1,"sessionID":"s","part":"#,
@@ -208,6 +208,12 @@ fn the_last_attempt_may_fail() {
     let agent = Flaky::new(1, &refused(503, "0", &[]), "exit 1");
     let (_, _, written) = agent.run(&["--retries", "1", "--retry-on", "auth"]);
     assert!(written.contains("not tried again: retries are only for other reasons"), "{written}");
+    let agent = Flaky::new(1, &refused(401, "0", &[]), "exit 1");
+    let (_, _, written) = agent.run(&["--retries", "1"]);
+    assert!(written.contains("not tried again: it would fail again"), "{written}");
+    let agent = Flaky::new(1, START, "exit 1");
+    let (_, _, written) = agent.run(&["--retries", "1"]);
+    assert!(written.contains("whether a retry can help is unknown"), "{written}");
 }
 
 /// Goal: what a retry cannot help, or what may do harm twice, is not tried again.
@@ -337,4 +343,7 @@ fn options_of_retries_that_cannot_work_are_refused() {
         assert!(text(&output.stderr).contains(message), "{flags:?}: {}", text(&output.stderr));
     }
     assert!(!agent.folder.path().join("count").exists());
+    let output = program().args(["--retries", "1"]).output().unwrap();
+    let message = "ndjson-check: --retries requires a command, which comes after `--`\n";
+    assert_eq!((output.status.code(), &*text(&output.stderr)), (Some(2), message));
 }

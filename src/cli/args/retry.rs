@@ -12,7 +12,6 @@ use super::values::{retries, retry_reason};
 pub(crate) struct RetryArgs {
     /// Run the command again, at most N times, if a retry may help
     #[arg(long, value_name = "N", value_parser = retries, help_heading = "Run")]
-    #[arg(requires = "command")]
     pub(crate) retries: Option<NonZeroU64>,
 
     /// Retry only for this reason [default: all that may be temporary]

@@ -139,6 +139,10 @@ pub enum NoRetry {
     TooLate,
     /// The user wants retries for other reasons only.
     OtherReason,
+    /// The same run fails again until something is changed.
+    NotRetryable,
+    /// Why the run failed is unknown, or does not say whether a retry can help.
+    NotKnown,
     /// A signal came while we waited for the time of the next attempt.
     Interrupted,
     /// The next attempt could not begin.
@@ -296,6 +300,8 @@ impl fmt::Display for NoRetry {
             Self::MayHaveWritten => "the run may have changed something",
             Self::TooLate => "a retry can help only after more than an hour",
             Self::OtherReason => "retries are only for other reasons",
+            Self::NotRetryable => "it would fail again",
+            Self::NotKnown => "whether a retry can help is unknown",
             Self::Interrupted => "a signal came before the next attempt",
             Self::NotStarted => "the next attempt could not begin",
         })
