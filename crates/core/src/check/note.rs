@@ -121,7 +121,7 @@ pub enum Note {
         /// The time before the next one.
         wait: Duration,
     },
-    /// A retry was requested and advisable, but did not happen.
+    /// A retry was requested, but did not happen.
     NotTriedAgain(NoRetry),
 }
 
