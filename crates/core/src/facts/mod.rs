@@ -91,7 +91,6 @@ pub(crate) struct RareFacts<'e> {
     /// What the final text repeats, if it is not what final texts of this agent repeat.
     pub(crate) final_is: Option<FinalText>,
     pub(crate) error: Option<ErrorSeverity>,
-    pub(crate) progress: Option<RunProgress>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
     pub(crate) background_started: Vec<BoundedId>,
@@ -150,7 +149,7 @@ impl RareFacts<'_> {
         });
         let facts: Vec<_> = facts.collect();
         let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
-        let Self { next_group, error, progress, unknown_values, final_is, restart, .. } = self;
+        let Self { next_group, error, unknown_values, final_is, restart, .. } = self;
         let marks = [
             self.interrupts_calls,
             self.abandons_text,
@@ -163,8 +162,8 @@ impl RareFacts<'_> {
         let unavailable = &self.unavailable;
         format!(
             "{started:?} {completed:?} {facts:?} {end:?} {corrected:?} {next_group:?} {error:?} \
-             {progress:?} {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?} \
-             {unavailable:?} {restart:?}"
+             {unknown_values:?} {marks:?} {background:?} {defects:?} {final_is:?} {unavailable:?} \
+             {restart:?}"
         )
     }
 }
@@ -190,6 +189,8 @@ pub(crate) struct Marks {
     /// After the end of a turn it begins a new one.
     pub(crate) starts_turn: bool,
     pub(crate) may_follow_end: bool,
+    /// How the run goes.
+    pub(crate) progress: Option<RunProgress>,
 }
 
 #[derive(Debug)]

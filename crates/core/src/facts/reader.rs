@@ -66,26 +66,20 @@ impl FactReader {
         unavailable(profile, rules, root, &mut rare);
         let (texts, final_text, has_text) = texts(profile, rules, root, &mut rare);
         let ends_segment = boundary(profile, rules, root, &mut rare);
-        if is_any(rules.abandoned_text(profile, root)) {
-            rare.get_or_insert_default().abandons_text = true;
-        }
-        if is_any(rules.repeated_text(profile, root)) {
-            rare.get_or_insert_default().may_repeat_text = true;
-        }
-        if is_any(rules.final_text_start(profile, root)) {
-            rare.get_or_insert_default().may_begin_final_text = true;
-        }
-        course(profile, rules, root, &mut rare);
+        other_texts(profile, rules, root, &mut rare);
+        errors(profile, rules, root, &mut rare);
         let updates = run_facts::read(profile, rules, root);
         if !updates.is_empty() {
             rare.get_or_insert_default().run_facts = updates;
         }
+        let progress = rules.progress(profile, root).next().map(|rule| rule.outcome);
         let starts_turn = is_any(rules.reopen(profile, root));
         let end = end(profile, rules, event);
         // A failure is not an answer.
         let has_failed = |end: RunEnd<'_>| end.outcome == Some(RunOutcome::Failure);
         let final_text = final_text.filter(|_| !end.is_some_and(has_failed));
-        let has_facts = session.is_none() || rare.is_some() || !texts.is_empty() || end.is_some();
+        let is_told = rare.is_some() || progress.is_some() || end.is_some();
+        let has_facts = session.is_none() || is_told || !texts.is_empty();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
         let may_follow_end = is_any(rules.after(profile, root)) || is_news;
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
@@ -93,8 +87,14 @@ impl FactReader {
             rare.get_or_insert_default().end = end;
         }
         let is_incomplete = !(has_ids && has_text);
-        let marks =
-            Marks { is_incomplete, starts_session, ends_segment, starts_turn, may_follow_end };
+        let marks = Marks {
+            is_incomplete,
+            starts_session,
+            ends_segment,
+            starts_turn,
+            may_follow_end,
+            progress,
+        };
         let tag = rules.tag.clone();
         let thought = if self.reads_thoughts && rules.has_details {
             thinking::thought(profile, root)
@@ -260,14 +260,10 @@ pub(super) fn call_id(scope: Scope<'_>, paths: &[Path]) -> Option<BoundedId> {
     parts.collect::<Option<SmallVec<[_; 2]>>>().map(|parts| BoundedId::new(&parts))
 }
 
-/// What the event says about the course of the run.
-fn course<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
+fn errors<'e>(profile: &Profile, rules: &TagRules, root: JsonRef<'e>, rare: &mut Rare<'e>) {
     let mut errors = rules.errors(profile, root);
     if let Some(error) = errors.find(|rule| rule.of.objects(root).next().is_some()) {
         rare.get_or_insert_default().error = Some(error.severity);
-    }
-    if let Some(progress) = rules.progress(profile, root).next() {
-        rare.get_or_insert_default().progress = Some(progress.outcome);
     }
 }
 
@@ -331,6 +327,19 @@ fn texts<'e>(
             texts.push(TextTemplate { kind, group, paragraphs: rule.paragraphs, chunks });
             (texts, None, is_complete)
         }
+    }
+}
+
+/// What the event says about the texts before and after it.
+fn other_texts(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut Rare<'_>) {
+    if is_any(rules.abandoned_text(profile, root)) {
+        rare.get_or_insert_default().abandons_text = true;
+    }
+    if is_any(rules.repeated_text(profile, root)) {
+        rare.get_or_insert_default().may_repeat_text = true;
+    }
+    if is_any(rules.final_text_start(profile, root)) {
+        rare.get_or_insert_default().may_begin_final_text = true;
     }
 }
 

@@ -4,7 +4,7 @@ use crate::check::FailureSource;
 use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
 use crate::check::stage::session::ONE_RUN;
-use crate::facts::{Facts, RunEnd, RunFacts};
+use crate::facts::{Facts, RareFacts, RunEnd, RunFacts};
 use crate::profile::{EndRules, ErrorSeverity, RunOutcome, RunProgress};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -102,14 +102,13 @@ impl TerminalCheck {
 
     /// The outcome of a terminal event; one without an outcome follows the latest progress.
     fn outcome(&self, end: &RunEnd<'_>, facts: &Facts<'_>) -> RunOutcome {
-        let rare = facts.rare.as_ref();
-        let error = rare.and_then(|rare| rare.error);
+        let error = facts.rare.as_ref().and_then(|rare| rare.error);
         if self.has_failed || error == Some(ErrorSeverity::Failure) {
             return RunOutcome::Failure;
         }
         let is_fatal = self.fatal_error.is_some() || error == Some(ErrorSeverity::Fatal);
         let by_errors = if is_fatal { RunOutcome::Failure } else { RunOutcome::Success };
-        let progress = self.progress_with(rare.and_then(|rare| rare.progress));
+        let progress = self.progress_with(facts.marks.progress);
         // A run that ends in the middle of something has failed.
         let progress = progress.map(|it| it.outcome().unwrap_or(RunOutcome::Failure));
         end.outcome.or(progress).unwrap_or(by_errors)
@@ -144,8 +143,14 @@ impl TerminalCheck {
         if !facts.marks.may_follow_end {
             self.provisional = None;
         }
-        if facts.rare.is_some() {
-            self.observe_progress(facts, found);
+        if let Some(progress) = facts.marks.progress {
+            self.progress = self.progress_with(Some(progress));
+            if progress != RunProgress::Finished {
+                self.progress_line = facts.line;
+            }
+        }
+        if let Some(rare) = &facts.rare {
+            self.observe_errors_and_end(rare, facts, found);
         }
         self.last_event = Some((facts.line, facts.offset));
     }
@@ -168,8 +173,12 @@ impl TerminalCheck {
         *end = TerminalEvent { line, offset, outcome, sign, sign_line: line };
     }
 
-    fn observe_progress(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
-        let Some(rare) = &facts.rare else { return };
+    fn observe_errors_and_end(
+        &mut self,
+        rare: &RareFacts<'_>,
+        facts: &Facts<'_>,
+        found: &mut Vec<Diagnostic>,
+    ) {
         match rare.error {
             Some(severity @ (ErrorSeverity::Failure | ErrorSeverity::Fatal)) => {
                 self.fatal_error = self.fatal_error.or(Some(facts.line));
@@ -177,10 +186,6 @@ impl TerminalCheck {
             }
             Some(ErrorSeverity::Warning) => self.warnings += 1,
             None => {}
-        }
-        self.progress = self.progress_with(rare.progress);
-        if rare.progress.is_some_and(|it| it != RunProgress::Finished) {
-            self.progress_line = facts.line;
         }
         let Some(end) = &rare.end else { return };
         if !end.is_terminal {
