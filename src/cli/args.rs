@@ -234,7 +234,7 @@ pub(crate) struct Cli {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_stdin: bool,
 
-    /// Exit with the command's own code instead of 0 or 3
+    /// Exit with a failed command's code, not with 0 or 3
     #[arg(long, help_heading = "Run")]
     pub(crate) propagate_exit_code: bool,
 
