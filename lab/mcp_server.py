@@ -2,6 +2,8 @@
 
 import json
 import sys
+import time
+from pathlib import Path
 
 TOOL = {
     "name": "echo",
@@ -28,6 +30,14 @@ def result(method, params):
         text = params["arguments"].get("text", "")
         if text == "die":
             sys.exit(1)
+        if text == "hang":
+            Path("started").touch()
+            time.sleep(600)
+        if text == "nothing":
+            return {"content": []}
+        if text == "link":
+            link = {"type": "resource_link", "uri": "file:///lab/some.txt", "name": "some.txt"}
+            return {"content": [link], "structuredContent": {"said": "hi"}}
         if text == "picture":
             return {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}
         return {"content": [{"type": "text", "text": text}], "isError": text == "fail"}
@@ -37,9 +47,10 @@ def result(method, params):
 for line in sys.stdin:
     request = json.loads(line)
     if "id" in request:
-        answer = {
-            "jsonrpc": "2.0",
-            "id": request["id"],
-            "result": result(request["method"], request.get("params") or {}),
-        }
+        answer = {"jsonrpc": "2.0", "id": request["id"]}
+        params = request.get("params") or {}
+        if (params.get("arguments") or {}).get("text") == "error":
+            answer["error"] = {"code": -32603, "message": "the tool is broken"}
+        else:
+            answer["result"] = result(request["method"], params)
         print(json.dumps(answer), flush=True)

@@ -16,7 +16,7 @@ import wire
 NAME = "scripted-model"
 HANG = 600
 GARBAGE = "<html><head><title>504 Gateway Time-out</title></head></html>"
-LOSSES = {"cut": "cut", "cut-late": "cut", "cut-call": "cut", "reset": "reset", "quit": "quit"}
+LOSSES = {one: one.split("-")[0] for one in ("cut", "cut-late", "cut-call", "reset", "quit", "quit-call")}
 
 
 @dataclass
@@ -33,8 +33,9 @@ class Reply:
     hang-start, no answer; hang, an answer that stops in the middle; hang-late, after the text;
     hang-call, within a call's arguments; cut, a connection closed in the middle; cut-late, after the
     text; cut-call, within a call's arguments; reset, a connection reset in the middle; quit, a stream
-    that ends in order in the middle; error, an error that the stream reports in the middle; garbage,
-    a web page in the middle of the stream.
+    that ends in order in the middle; quit-call, within a call's arguments; error, an error that the
+    stream reports in the middle; error-call, within a call's arguments; garbage, a web page in the
+    middle of the stream.
     """
 
     text: list = field(default_factory=list)
@@ -52,6 +53,7 @@ class Reply:
     answers: bool = False  # the arguments of its call are the answer
     torn: bool = False  # its bytes come three at a time, in plain UTF-8
     last: bool = False  # the server ends after it
+    told: int = 500  # the status of an error that the stream reports
 
 
 class Missing(Exception):
@@ -262,11 +264,11 @@ class Handler(BaseHTTPRequestHandler):
         streamed = body.get("stream") or path.endswith(":streamGenerateContent")
         if reply.fault == "hang-start" or (reply.fault.startswith("hang") and not streamed):
             return self.hang()
-        if reply.fault in ("error", "garbage") and not streamed:
-            return self.send_json(500, wire.error(protocol, 500))
+        if reply.fault in ("error", "error-call", "garbage") and not streamed:
+            return self.send_json(reply.told, wire.error(protocol, reply.told, reply.said))
         model.gone = reply.last
         if streamed:
-            faults = {"error": wire.stream_error(protocol), "garbage": (None, GARBAGE)}
+            faults = {"error": wire.stream_error(protocol, reply.told, reply.said), "garbage": (None, GARBAGE)}
             self.send_stream(wire.STREAM[protocol](reply, number, name), faults, reply.torn)
         else:
             whole = wire.WHOLE[protocol](reply, number, name)

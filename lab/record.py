@@ -26,7 +26,8 @@ SETTLE = 2  # seconds between the stall and the signal
 DRAIN = 5  # seconds for the last lines after the agent's exit
 ROOT = "/tmp/lab"
 # What the lab does to any agent, whatever the agent can.
-ANY = set("no-key no-server no-prompt full-disk full read-only-home broken-config absent slow".split())
+UNREACHED = {"no-server", "no-tls", "no-name"}
+ANY = set("no-key no-server no-tls no-name no-prompt full-disk full read-only-home broken-config absent slow".split())
 OWN_DISK = {"full-disk", "full", "read-only-home"}
 SLOW = 20  # seconds that a slow reader waits
 DISK = "256m"
@@ -58,7 +59,11 @@ class Run:
 
     def __init__(self, plan, url, top, again=False):
         self.plan = plan
-        self.url = "http://127.0.0.1:9" if plan.scenario.needs == "no-server" else url
+        self.url = {
+            "no-server": "http://127.0.0.1:9",
+            "no-tls": url.replace("http:", "https:"),
+            "no-name": url.replace("127.0.0.1", "no-such-host.invalid"),
+        }.get(plan.scenario.needs, url)
         self.place = install.place(plan.package)
         self.home = top / "home"
         self.work = top / "work"
@@ -122,7 +127,7 @@ def record(plan):
                 small = small_disk(top / "home")
                 if not small:
                     model.missing = "no disk of our own, which can be full"
-            if plan.scenario.needs == "no-server":
+            if plan.scenario.needs in UNREACHED:
                 model.asked = time.monotonic()
             again = plan.scenario.needs == "resume"
             if again:
@@ -134,7 +139,7 @@ def record(plan):
             happened["survivors"] = kill_survivors(top)
             happened["asked"] = bool(model.log)
             ended = happened["killed"] or happened["timed_out"]
-            if ended and not model.log and plan.scenario.needs != "no-server":
+            if ended and not model.log and plan.scenario.needs not in UNREACHED:
                 model.missing = "it asked the model nothing before it was ended"
             if "hooks" in plan.scenario.needs.split() and not (top / "home/hooked").exists():
                 model.missing = model.missing or "no hook ran"

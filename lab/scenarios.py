@@ -1055,3 +1055,325 @@ def list_arguments(turn):
 @scenario("a command with half of an emoji", calls="any")
 def half_call(turn):
     return end() if turn.results else Reply(calls=[turn.shell("echo '\ud83d'")])
+
+
+# More nights
+
+
+def last_try(turn):
+    """Whether this is the later of two runs of one session."""
+    return turn.user.count(PROMPT) > 1
+
+
+@scenario("HTTP 401 after five commands, always: the login expired")
+def http_401_late(turn):
+    return Reply(status=401) if turn.results >= 5 else five(turn)
+
+
+@scenario("HTTP 404 after three commands, always: the model is gone")
+def http_404_late(turn):
+    return Reply(status=404) if turn.results >= 3 else five(turn)
+
+
+@scenario("HTTP 529 after five commands, always")
+def http_529_late(turn):
+    return Reply(status=529) if turn.results >= 5 else five(turn)
+
+
+@scenario("HTTP 429 with five seconds to wait after a call, twice, then an answer")
+def http_429_twice(turn):
+    return Reply(status=429, after="5") if turn.number in (2, 3) else end_with(end(), turn)
+
+
+@scenario("HTTP 504 with a web page after a call, always")
+def html_504_after(turn):
+    return end_with(Reply(status=504, page=HTML.format("504 Gateway Time-out")), turn)
+
+
+@scenario("HTTP 407 with a web page: a proxy wants a password")
+def html_407(turn):
+    return Reply(status=407, page=HTML.format("407 Proxy Authentication Required"))
+
+
+@scenario("a server that does not speak TLS", needs="no-tls")
+def no_tls(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("a server whose name is unknown", needs="no-name")
+def no_dns(turn):
+    return Reply(text=TEXT)
+
+
+@scenario("the stream of the answer reports a rate limit, always")
+def error_429(turn):
+    return Reply(text=TEXT, fault="error", told=429)
+
+
+@scenario("the stream of the answer reports that the conversation is too long, always")
+def error_context(turn):
+    return Reply(text=TEXT, fault="error", told=400, said=OVERFLOW)
+
+
+@scenario("the stream of the answer reports that the credit is used up, after a call, always")
+def error_402_after(turn):
+    said = "You exceeded your current quota, please check your plan and billing details."
+    return end_with(Reply(text=AFTER, fault="error", told=402, said=said), turn)
+
+
+@scenario("the stream reports an error after a call, once")
+def error_after_once(turn):
+    return end_with(Reply(text=AFTER, fault="error" if turn.number == 2 else ""), turn)
+
+
+@scenario("the stream ends in order in the middle of the answer after a call, once")
+def quit_after_once(turn):
+    return end_with(Reply(text=AFTER, fault="quit" if turn.number == 2 else ""), turn)
+
+
+def broken_call(turn, fault):
+    calls = [turn.shell("echo hi; echo more")]
+    return Reply(text=["I will run it."], calls=calls, fault=fault)
+
+
+@scenario("the connection is lost within a call, always", calls="any")
+def cut_call_always(turn):
+    return end() if turn.results else broken_call(turn, "cut-call")
+
+
+@scenario("the stream ends in order within a call, always", calls="any")
+def quit_call(turn):
+    return end() if turn.results else broken_call(turn, "quit-call")
+
+
+@scenario("the stream reports an error within a call, once", calls="any")
+def error_call(turn):
+    return end() if turn.results else broken_call(turn, "error-call" if first(turn) else "")
+
+
+@scenario("HTTP 529 after a call that nearly fills the model, always", calls="any", unanswered="failed")
+def compact_fails(turn):
+    return compact(turn) if first(turn) and not turn.results else Reply(status=529)
+
+
+@scenario("the model hangs after a call that nearly fills it", calls="any", stalls=True)
+def compact_hangs(turn):
+    return compact(turn) if first(turn) and not turn.results else Reply(text=AFTER, fault="hang-start")
+
+
+@scenario("the output limit ends the answer before its first word")
+def length_empty(turn):
+    return Reply(stop="length")
+
+
+@scenario("the output limit ends the answer before its first word, after a call")
+def length_empty_after(turn):
+    return end_with(Reply(stop="length"), turn)
+
+
+@scenario("the model refuses without a word")
+def refusal_empty(turn):
+    return Reply(stop="refusal")
+
+
+@scenario("a command in each of two runs of one session, with the same id", needs="resume", calls="any")
+def resume_tool(turn):
+    ran = turn.results >= (2 if last_try(turn) else 1)
+    call = turn.shell("echo hi")
+    return end() if ran else Reply(calls=[Call(call.name, call.arguments, "call_0")])
+
+
+@scenario("an answer in a session whose first run failed after a call", needs="resume", calls="any")
+def resume_failed(turn):
+    return end() if last_try(turn) else end_with(Reply(status=400), turn)
+
+
+@scenario("a failure in a session whose first run was answered", needs="resume")
+def resume_fails(turn):
+    return Reply(status=400) if last_try(turn) else Reply(text=TEXT)
+
+
+@scenario("two messages, with a command for each", needs="input", calls="any")
+def second_tool(turn):
+    done = SECOND in turn.user
+    if turn.results >= 1 + done:
+        return Reply(text=AFTER if done else TEXT)
+    return Reply(calls=[turn.shell("echo two" if done else "echo one")])
+
+
+@scenario("a first message that the model cannot answer, and a second one that it can", needs="input", either=True)
+def first_fails(turn):
+    return Reply(text=AFTER) if SECOND in turn.user else Reply(status=400)
+
+
+@scenario("two calls at once, one to a tool that does not exist", calls="any")
+def mixed_unknown(turn):
+    calls = [Call("no_such_tool", {"foo": "bar"}), turn.shell("echo two")]
+    return end() if turn.results or turn.number > 1 else Reply(calls=calls)
+
+
+@scenario("a command whose call has an odd id")
+def odd_id(turn):
+    call = turn.shell("echo hi")
+    return end() if turn.results else Reply(calls=[Call(call.name, call.arguments, 'functions.sh:0/ä "x"' + "y" * 90)])
+
+
+@scenario("a call whose arguments name the command twice", calls="any")
+def twin_keys(turn):
+    call = turn.shell("echo hi")
+    text = json.dumps(call.arguments)
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call(call.name, text[:-1] + ", " + text[1:])])
+
+
+@scenario("a call whose arguments are three hundred lists deep", calls="any")
+def deep_arguments(turn):
+    call = turn.shell("echo hi")
+    deep = []
+    for _ in range(300):
+        deep = [deep]
+    return end() if turn.results or turn.number > 1 else Reply(calls=[Call(call.name, {**call.arguments, "extra": deep})])
+
+
+@scenario("empty lines before a command")
+def blank_tool(turn):
+    return end() if turn.results else Reply(text=["\n\n"], calls=[turn.shell("echo hi")])
+
+
+@scenario("an answer, a command, and then no text")
+def answer_first(turn):
+    return Reply() if turn.results else Reply(text=AFTER, calls=[turn.shell("echo hi")])
+
+
+@scenario("a command that prints for five seconds")
+def progress(turn):
+    command = r"for i in $(seq 50); do printf '\r%s%%' $i; sleep 0.1; done; echo"
+    return end() if turn.results else Reply(calls=[turn.shell(command)])
+
+
+PATHS = ("path", "file_path", "filePath", "absolute_path", "filename", "target_file")
+
+
+def of_file(turn, pattern, path, **more):
+    return turn.tool(pattern, **dict.fromkeys(PATHS, path), **more)
+
+
+EDIT = r"(?i)^(edit|replace|str_?replace|edit_file|search_replace|multi_?edit)$"
+
+
+@scenario("an edit of a text that the file does not have", calls="mixed")
+def edit_none(turn):
+    if turn.results >= 2 or turn.number > 2:
+        return end()
+    if not turn.results:
+        return Reply(calls=[turn.shell("echo hi > some.txt")])
+    old = dict.fromkeys(("old_string", "oldString", "old_str", "oldText", "old_text"), "not there")
+    new = dict.fromkeys(("new_string", "newString", "new_str", "newText", "new_text"), "new")
+    edits = [{"oldText": "not there", "newText": "new"}]
+    return Reply(calls=[of_file(turn, EDIT, "some.txt", **old, **new, edits=edits, instruction="change it")])
+
+
+@scenario("an edit that changes nothing", calls="any")
+def edit_same(turn):
+    if turn.results >= 2 or turn.number > 2:
+        return end()
+    if not turn.results:
+        return Reply(calls=[turn.shell("echo hi > some.txt")])
+    keys = "old_string oldString old_str oldText old_text new_string newString new_str newText new_text".split()
+    edits = [{"oldText": "hi", "newText": "hi"}]
+    return Reply(calls=[of_file(turn, EDIT, "some.txt", **dict.fromkeys(keys, "hi"), edits=edits, instruction="change it")])
+
+
+@scenario("a file is read that does not exist", calls="failed")
+def read_none(turn):
+    call = of_file(turn, "(?i)^(read|read_?file|view)$", "none.txt")
+    return end() if turn.results or turn.number > 1 else Reply(calls=[call])
+
+
+@scenario("a picture is read", calls="any")
+def read_picture(turn):
+    if turn.results >= 2 or turn.number > 2:
+        return end()
+    if not turn.results:
+        return Reply(calls=[turn.shell(f"echo {DOT} | base64 -d > dot.png")])
+    return Reply(calls=[of_file(turn, "(?i)^(read|read_?file|view|view_image)$", "dot.png")])
+
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+
+
+@scenario("a page of the web, where no web is", calls="failed")
+def web(turn):
+    address = "http://example.com/"
+    call = turn.tool("(?i)^(web_?fetch|fetch|fetch_?url|fetch_?web_?page)$", url=address, prompt=f"Read {address}")
+    return end() if turn.results or turn.number > 1 else Reply(calls=[call])
+
+
+@scenario("a list of what is to do")
+def todo(turn):
+    todos = [
+        {"id": "1", "content": "Say hi", "title": "Say hi", "description": "Say hi", "activeForm": "Saying hi"},
+        {"id": "2", "content": "Rest", "title": "Rest", "description": "Rest", "activeForm": "Resting"},
+    ]
+    todos = [{**one, "status": "pending", "priority": "low"} for one in todos]
+    plan = [{"step": "Say hi", "status": "in_progress"}, {"step": "Rest", "status": "pending"}]
+    call = turn.tool("(?i)^(todo|todo_?write|todo_?list|write_?todos|update_?plan)$", todos=todos, plan=plan)
+    return end() if turn.results or turn.number > 1 else Reply(calls=[call])
+
+
+@scenario("a question to the user in a run without a user", calls="any", either=True)
+def ask(turn):
+    options = [{"label": "One", "description": "one"}, {"label": "Two", "description": "two"}]
+    asked = [{"id": "q", "question": "Which?", "header": "Which", "type": "choice", "multiSelect": False, "options": options}]
+    call = turn.tool("(?i)^(ask_?user|ask_?user_?question|question|ask_?followup_?question|request_?user_?input)$",
+                     question="Which?", questions=asked, choices=["One", "Two"], options=["One", "Two"])
+    return end() if turn.results or turn.number > 1 else Reply(calls=[call])
+
+
+@scenario("an MCP tool that answers with an error of the protocol", needs="mcp", calls="failed")
+def mcp_error(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="error")])
+
+
+@scenario("an MCP tool that returns nothing", needs="mcp")
+def mcp_empty(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="nothing")])
+
+
+@scenario("an MCP tool that returns a link and structured content", needs="mcp")
+def mcp_link(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="link")])
+
+
+@scenario("an MCP tool that never answers", needs="mcp", stalls=True, calls="unfinished")
+def mcp_hangs(turn):
+    return end() if turn.results else Reply(calls=[turn.tool("(?i)echo", text="hang")])
+
+
+@scenario("a sub-agent that starts a sub-agent", calls="any")
+def subagent_deep(turn):
+    if NESTED in turn.user:
+        if turn.results or not any("agent" in name.lower() or "task" in name.lower() for name in turn.tools):
+            return Reply(text=["The sub-agent says hi."], aside=True)
+        return Reply(calls=[delegate(turn)], aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+@scenario("a sub-agent that says nothing", calls="any")
+def subagent_empty(turn):
+    if NESTED in turn.user:
+        return Reply(aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+@scenario("a sub-agent whose answer the output limit ends", calls="any")
+def subagent_length(turn):
+    if NESTED in turn.user:
+        return Reply(text=["The sub-agent"], stop="length", aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])
+
+
+@scenario("a sub-agent whose model hangs", calls="any", stalls=True)
+def subagent_hangs(turn):
+    if NESTED in turn.user:
+        return Reply(text=["The sub-agent says hi."], fault="hang", aside=True)
+    return end() if turn.results else Reply(calls=[delegate(turn)])

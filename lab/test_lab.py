@@ -516,7 +516,7 @@ class Plans(unittest.TestCase):
             try:
                 self.assertIsInstance(one.script(Turn()), Reply, one.name)
             except Missing:
-                self.assertRegex(one.name, "^(mcp|question|script|subagent|tool-timeout|write-outside)")
+                self.assertRegex(one.name, "^(ask|edit|mcp|question|read|script|subagent|todo|tool-timeout|web|write-outside)")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,17 @@ TRUE = {
     "spoof": {"overloaded"},
     "forge": {"network"},
     "plan": {"permission"},
+    "http-401-late": {"auth"},
+    "no-tls": {"network"},
+    "no-dns": {"network"},
+    "html-504": {"overloaded", "network"},
+    "html-407": {"auth", "network"},
+    "error-429": {"rate-limit"},
+    "error-context": {"context-overflow"},
+    "error-402": {"billing", "rate-limit"},
+    "compact-fails": {"overloaded"},
+    "length-empty": {"output-limit"},
+    "quit-call": {"network"},
 }
 
 # A signal that the lab sent, and the reasons that its end can have.

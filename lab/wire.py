@@ -441,6 +441,7 @@ KINDS = {
     500: ("api_error", "INTERNAL"),
     502: ("api_error", "UNAVAILABLE"),
     503: ("api_error", "UNAVAILABLE"),
+    504: ("api_error", "DEADLINE_EXCEEDED"),
     529: ("overloaded_error", "UNAVAILABLE"),
 }
 
@@ -464,13 +465,17 @@ CODES = {
 }
 
 
-def stream_error(protocol):
+STREAM_CODES = {402: "insufficient_quota", 429: "rate_limit_exceeded"}
+
+
+def stream_error(protocol, status=500, said=""):
     """An error as the stream of an answer reports it, after it began well."""
-    value = error(protocol, 500)
+    value = error(protocol, status, said)
     if protocol == "anthropic":
         return "error", value
     if protocol == "responses":
-        told = {"code": "server_error", "message": value["error"]["message"]}
+        long = "context_length_exceeded" if "context" in said else "server_error"
+        told = {"code": STREAM_CODES.get(status, long), "message": value["error"]["message"]}
         response = {"id": "resp_0", "object": "response", "status": "failed", "error": told}
         return "response.failed", {"type": "response.failed", "response": response}
     return None, value
