@@ -152,7 +152,7 @@ def claude(run):
         "claude-sonnet-4-5",
     ]
     if not run.needs("deny"):
-        args += ["--allowedTools", "Bash,Task,Agent,mcp__lab__echo"]
+        args += ["--allowedTools", "Bash,Task,Agent,WebFetch,mcp__lab__echo"]
     if run.needs("plan"):
         args += ["--permission-mode", "plan"]
     if run.needs("max-turns"):

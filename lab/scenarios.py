@@ -1107,7 +1107,8 @@ def no_dns(turn):
 
 @scenario("the stream of the answer reports a rate limit, always")
 def error_429(turn):
-    return Reply(text=TEXT, fault="error", told=429)
+    said = "Rate limit reached for requests. Limit 30000, used 28000. Please try again in 6s."
+    return Reply(text=TEXT, fault="error", told=429, said=said)
 
 
 @scenario("the stream of the answer reports that the conversation is too long, always")
@@ -1178,9 +1179,8 @@ def refusal_empty(turn):
 
 @scenario("a command in each of two runs of one session, with the same id", needs="resume", calls="any")
 def resume_tool(turn):
-    ran = turn.results >= (2 if last_try(turn) else 1)
     call = turn.shell("echo hi")
-    return end() if ran else Reply(calls=[Call(call.name, call.arguments, "call_0")])
+    return end() if turn.number > 1 else Reply(calls=[Call(call.name, call.arguments, "call_0")])
 
 
 @scenario("an answer in a session whose first run failed after a call", needs="resume", calls="any")
@@ -1225,11 +1225,11 @@ def twin_keys(turn):
     return end() if turn.results or turn.number > 1 else Reply(calls=[Call(call.name, text[:-1] + ", " + text[1:])])
 
 
-@scenario("a call whose arguments are three hundred lists deep", calls="any")
+@scenario("a call whose arguments are a hundred lists deep", calls="any")
 def deep_arguments(turn):
     call = turn.shell("echo hi")
     deep = []
-    for _ in range(300):
+    for _ in range(100):
         deep = [deep]
     return end() if turn.results or turn.number > 1 else Reply(calls=[Call(call.name, {**call.arguments, "extra": deep})])
 
@@ -1246,7 +1246,7 @@ def answer_first(turn):
 
 @scenario("a command that prints for five seconds")
 def progress(turn):
-    command = r"for i in $(seq 50); do printf '\r%s%%' $i; sleep 0.1; done; echo"
+    command = r"seq 50 | while read -r i; do printf '\r%s%%' $i; sleep 0.1; done; echo"
     return end() if turn.results else Reply(calls=[turn.shell(command)])
 
 
@@ -1308,7 +1308,7 @@ def web(turn):
     return end() if turn.results or turn.number > 1 else Reply(calls=[call])
 
 
-@scenario("a list of what is to do")
+@scenario("a list of what is to do", calls="any")
 def todo(turn):
     todos = [
         {"id": "1", "content": "Say hi", "title": "Say hi", "description": "Say hi", "activeForm": "Saying hi"},
@@ -1316,7 +1316,7 @@ def todo(turn):
     ]
     todos = [{**one, "status": "pending", "priority": "low"} for one in todos]
     plan = [{"step": "Say hi", "status": "in_progress"}, {"step": "Rest", "status": "pending"}]
-    call = turn.tool("(?i)^(todo|todo_?write|todo_?list|write_?todos|update_?plan)$", todos=todos, plan=plan)
+    call = turn.tool("(?i)^(todo|todo_?write|todo_?list|write_?todos|update_?(plan|todo)|task_?create)$", todos=todos, plan=plan)
     return end() if turn.results or turn.number > 1 else Reply(calls=[call])
 
 
@@ -1352,9 +1352,11 @@ def mcp_hangs(turn):
 @scenario("a sub-agent that starts a sub-agent", calls="any")
 def subagent_deep(turn):
     if NESTED in turn.user:
-        if turn.results or not any("agent" in name.lower() or "task" in name.lower() for name in turn.tools):
-            return Reply(text=["The sub-agent says hi."], aside=True)
-        return Reply(calls=[delegate(turn)], aside=True)
+        try:
+            calls = [] if turn.results else [delegate(turn)]
+        except Missing:
+            calls = []
+        return Reply(text=["The sub-agent says hi."], calls=calls, aside=True)
     return end() if turn.results else Reply(calls=[delegate(turn)])
 
 

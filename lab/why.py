@@ -56,7 +56,7 @@ TRUE = {
     "no-tls": {"network"},
     "no-dns": {"network"},
     "html-504": {"overloaded", "network"},
-    "html-407": {"auth", "network"},
+    "html-407": {"config", "network"},
     "error-429": {"rate-limit"},
     "error-context": {"context-overflow"},
     "error-402": {"billing", "rate-limit"},
