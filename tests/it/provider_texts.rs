@@ -114,6 +114,11 @@ const TEXTS: &[(&str, EndReason)] = &[
     ("fetch failed: self-signed certificate in certificate chain", EndReason::Config),
     ("Post \"https://x.test\": tls: failed to verify certificate: x509: no", EndReason::Config),
     ("<html><head><title>502 Bad Gateway</title></head></html>", EndReason::Overloaded),
+    ("API Error: 407 Proxy Authentication Required", EndReason::Config),
+    ("unexpected status 407 Proxy Authentication Required: <html>", EndReason::Config),
+    ("407 Proxy Authentication Required", EndReason::Config),
+    ("Proxy Authentication Required", EndReason::Config),
+    ("407 <html><head><title>407</title></head></html>", EndReason::Config),
 ];
 
 /// Texts that only speak of one of these.
