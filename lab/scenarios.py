@@ -1377,5 +1377,5 @@ def subagent_length(turn):
 @scenario("a sub-agent whose model hangs", calls="any", stalls=True)
 def subagent_hangs(turn):
     if NESTED in turn.user:
-        return Reply(text=["The sub-agent says hi."], fault="hang", aside=True)
+        return Reply(text=["The sub-agent", " says hi."], fault="hang", aside=True)
     return end() if turn.results else Reply(calls=[delegate(turn)])
