@@ -478,7 +478,9 @@ def fits(scenario, entry, form, mode):
     can = entry.can | ANY
     if form == "acp":
         # What the client does; flags of the command line are not there.
-        can = (can | {"input"}) - {"schema", "fallback", "steer"}
+        can = (can | {"input"}) - {"schema", "fallback", "steer", "resume"}
+    if form == "app-server":
+        can = can - {"resume"}
     if scenario.flags and mode != "run":
         return False
     return set(scenario.needs.split()) <= can
