@@ -121,7 +121,7 @@ impl Attempt {
             }
             _ => back_off(self.number),
         };
-        // Whether the command ended before it was stopped for a demand is a race: this comes first.
+        // A demand comes first: whether the command ended before we stopped it is a race.
         Some(if self.broke_demand {
             Note::NotTriedAgain(NoRetry::BrokeDemand)
         } else if let Some(no_retry) = self.refusal(summary) {
