@@ -74,9 +74,8 @@ fn names_error(line: &str) -> bool {
 /// continue the line before it, as in a stack or in the usage.
 pub(crate) fn says_something(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
-    let is_heading =
-        small.trim_end().ends_with([':', '{', '[']) || small.trim_end().ends_with(" at");
-    is_about_the_run(&small) && !is_heading
+    let text = small.trim_end();
+    is_about_the_run(&small) && !text.ends_with([':', '{', '[']) && !text.ends_with(" at")
 }
 
 fn is_about_the_run(small: &str) -> bool {
