@@ -117,7 +117,8 @@ pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
 /// Events of a stream that are read to detect its agent and the agent's version.
 pub(crate) const DETECTION_EVENTS_MAX: usize = 16;
 
-/// Bytes of a stream that are kept to detect its agent before they are checked.
+/// Bytes of a stream that are kept to detect its agent before they are checked. The longest line is
+/// not counted.
 pub(crate) const DETECTION_BYTES_MAX: usize = 1024 * 1024;
 
 /// Most calls of other agents that are remembered after their end.

@@ -57,6 +57,8 @@ pub(crate) struct Detector {
     unknown: Option<UnknownEvent>,
     /// Bytes read so far.
     at: usize,
+    /// The length of the longest of these lines.
+    longest: usize,
     /// No line feed is between `at` and here.
     searched: usize,
     is_over: bool,
@@ -77,6 +79,7 @@ impl Detector {
             has_events: false,
             unknown: None,
             at: 0,
+            longest: 0,
             searched: 0,
             is_over: false,
         }
@@ -90,8 +93,9 @@ impl Detector {
         {
             let end = self.searched + found;
             self.line(&bytes[self.at..end], &mut on_event);
+            self.longest = self.longest.max(end - self.at);
             (self.at, self.searched) = (end + 1, end + 1);
-            self.is_over |= self.at >= DETECTION_BYTES_MAX;
+            self.is_over |= self.at - self.longest >= DETECTION_BYTES_MAX;
         }
         self.searched = bytes.len();
         // A line may be as long as the check allows.
@@ -230,6 +234,16 @@ mod tests {
         let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
         let late = [&long[..], b"{\"a\":1}\n"].concat();
         assert_eq!(detect(&late, 1 << 16), ("[]".to_owned(), 0));
+    }
+
+    #[test]
+    fn one_long_answer_does_not_end_the_detection() {
+        let answer = format!("{{\"t\":\"x\",\"text\":\"{}\"}}\n", "x".repeat(DETECTION_BYTES_MAX));
+        let once = [answer.as_bytes(), b"{\"b\":\"1\"}\n"].concat();
+        assert_eq!(detect(&once, 1 << 16), ("[Agent(\"b\")]".to_owned(), 2));
+        let twice = [answer.as_bytes(), &once].concat();
+        let authors = "[Agent(\"a\"), Agent(\"b\"), Unread(\"c\")]".to_owned();
+        assert_eq!(detect(&twice, 1 << 16), (authors, 2));
     }
 
     /// Goal: the table means what conditions of profiles mean, for each test that rules may have.
