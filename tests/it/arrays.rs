@@ -104,9 +104,9 @@ fn can_be_an_array(stream: &[u8]) -> Option<&str> {
     (begins && is_cut && are_json).then_some(stream)
 }
 
-type Facts = (Verdict, Outcome, Vec<(Rule, u64)>, String, u64, u64, Option<String>);
+pub(crate) type Facts = (Verdict, Outcome, Vec<(Rule, u64)>, String, u64, u64, Option<String>);
 
-fn facts(summary: &StreamSummary) -> Facts {
+pub(crate) fn facts(summary: &StreamSummary) -> Facts {
     let rules = summary.rule_counts.iter().map(|(rule, count)| (*rule, *count)).collect();
     let calls = format!("{:?} {:?}", summary.call_counts, summary.facts.usage);
     let StreamSummary { verdict, outcome, events, lines, session_id, .. } = summary;
@@ -123,7 +123,7 @@ fn values(to: Form, text: &str) -> Vec<Value> {
     }
 }
 
-fn places(found: &[Diagnostic]) -> Vec<(Rule, Option<u64>, Option<u64>)> {
+pub(crate) fn places(found: &[Diagnostic]) -> Vec<(Rule, Option<u64>, Option<u64>)> {
     found.iter().map(|it| (it.rule, it.line, it.related_line)).collect()
 }
 

@@ -102,4 +102,5 @@ mod turns;
 mod usage;
 mod verdicts;
 mod verified;
+mod written;
 mod wrong_inputs;
