@@ -220,6 +220,25 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
         EndReason::ModelNotFound,
     ),
     ("pi", "WebSocket closed 1006 Connection ended", EndReason::Network),
+    // Of its fork Oh My Pi 18.2.3.
+    ("pi", "JSON Parse error: Unrecognized token '<'", EndReason::Network),
+    (
+        "pi",
+        "OpenAI completions stream closed before a finish_reason was received",
+        EndReason::Network,
+    ),
+    (
+        "pi",
+        "Provider requested 1800000ms wait, exceeds retry.maxDelayMs (300000ms). Original error: \
+         402 scripted: billing error",
+        EndReason::Billing,
+    ),
+    (
+        "pi",
+        "Provider requested 3600000ms wait, exceeds retry.maxDelayMs (300000ms). Original error: \
+         429 You exceeded your current quota",
+        EndReason::RateLimit,
+    ),
     ("qoder", "Connection interrupted. Progress saved.", EndReason::Network),
     (
         "qoder",
