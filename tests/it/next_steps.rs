@@ -332,3 +332,13 @@ fn a_report_has_the_width_that_the_terminal_has_then() {
         assert!(line.trim_end().chars().count() <= 60, "{line:?}");
     }
 }
+
+/// Goal: who reads an empty pipe learns where to look; in run mode standard error was read.
+#[test]
+fn an_empty_stream_leads_to_standard_error() {
+    let note = "note: the agent's standard error may say why\n";
+    let report = text(&run_on(&[], b"").stdout);
+    assert!(report.ends_with(note), "{report}");
+    let report = text(&run(&[], &[]).stdout);
+    assert!(report.contains("the stream is empty") && !report.contains("note:"), "{report}");
+}

@@ -1,7 +1,10 @@
-//! What an agent was called without, if it writes text and no event.
+//! What an agent that writes no event was called without, and where it says why.
 
 use super::error_text::is_failure;
 use crate::rules::escape::{clipped, visible};
+
+/// The note on a stream without a byte, where standard error was not read.
+pub(super) const STDERR_SAYS_WHY: &str = "the agent's standard error may say why";
 
 /// What is missing if it is not known which agent it is.
 const EVENTS_FLAG: &str = "call the agent with its flag for events";

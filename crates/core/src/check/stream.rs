@@ -3,7 +3,7 @@
 use super::contract::Contract;
 use super::end_of_run::{EndOfRun, ProducerExit};
 use super::findings::Findings;
-use super::how_to_call::how_to_call;
+use super::how_to_call::{STDERR_SAYS_WHY, how_to_call};
 use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
@@ -240,7 +240,7 @@ impl<'c> LineLoop<'c> {
             self.findings.report(out);
         }
         let end = self.run.end(exit, &mut self.lines, &mut self.findings);
-        self.say_how_to_call();
+        self.say_what_is_missing(exit);
         if self.lines.is_ndjson() {
             self.findings.report(out);
         }
@@ -250,16 +250,19 @@ impl<'c> LineLoop<'c> {
         summary
     }
 
-    /// An agent that writes text and no event is called without its flags.
-    fn say_how_to_call(&mut self) {
+    /// Says why there may be no event.
+    fn say_what_is_missing(&mut self, exit: &ProducerExit) {
         let count = |rule| self.findings.count(rule);
         let is_binary = count(Rule::InvalidUtf8) > count(Rule::InvalidJson);
         let found = self.findings.pending.iter_mut().find(|it| it.rule == Rule::EmptyStream);
-        let Some(found) = found.filter(|_| self.lines.lines > 0 && !is_binary) else { return };
+        let Some(found) = found.filter(|_| !is_binary) else { return };
         let (profile, options) = (self.contract.profile(), self.contract.options());
         let is_known = self.source == ProfileSource::Named || options.silent.is_some();
         let command = profile.command.as_deref().filter(|_| is_known);
-        found.note = how_to_call(command, &options.arguments, self.lines.plain_text());
+        found.note = match self.lines.lines {
+            0 => exit.stderr.is_none().then(|| STDERR_SAYS_WHY.to_owned()),
+            _ => how_to_call(command, &options.arguments, self.lines.plain_text()),
+        };
     }
 
     fn summary(

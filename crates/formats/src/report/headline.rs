@@ -295,7 +295,7 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 /// What a stream without events has in their place.
 fn in_place_of_events(summary: &StreamSummary, found: &FirstFindings) -> Option<Sentence> {
     let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
-    if summary.events > 0 {
+    if summary.events > 0 || summary.lines == 0 {
         return None;
     }
     if count(Rule::InvalidUtf8) > count(Rule::InvalidJson) {
