@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::json::PackedTexts;
 use crate::limits::{
     DETECTION_BYTES_MAX, DETECTION_EVENTS_MAX, LINE_BYTES_MAX, TEXT_LINE_BYTES_MAX,
+    UNKNOWN_EVENTS_MAX,
 };
 use crate::rules::escape::clipped;
 use crate::stream::{Ending, Line, SSE_FIELDS, glued_events, parse_line};
@@ -150,10 +151,12 @@ impl Detector {
         if !matching.is_empty() {
             self.authors = matching;
         }
-        let is_known = self.authors.len() == 1;
-        // Versions of one agent may differ in their tool calls only.
-        let is_enough = self.events >= DETECTION_EVENTS_MAX && !are_versions(self.candidates());
-        self.is_over = is_known || is_enough;
+        self.is_over = match self.authors.len() {
+            0 => self.events >= UNKNOWN_EVENTS_MAX,
+            1 => true,
+            // Versions of one agent may differ in their tool calls only.
+            _ => self.events >= DETECTION_EVENTS_MAX && !are_versions(&self.authors),
+        };
     }
 }
 
@@ -228,9 +231,15 @@ mod tests {
 
     #[test]
     fn no_more_is_read_than_necessary() {
-        let many = b"{\"t\":\"z\"}\n".repeat(DETECTION_EVENTS_MAX + 1);
-        let stream = [&many[..], b"{\"a\":1}\n"].concat();
-        assert_eq!(detect(&stream, 100), ("[]".to_owned(), DETECTION_EVENTS_MAX));
+        for (event, authors, events_max) in [
+            (&b"{\"t\":\"z\"}\n"[..], "[]", UNKNOWN_EVENTS_MAX),
+            (b"{\"a\":1,\"b\":\"1\"}\n", "[Agent(\"a\"), Agent(\"b\")]", DETECTION_EVENTS_MAX),
+        ] {
+            let stream = [&event.repeat(events_max), &b"{\"a\":1}\n"[..]].concat();
+            assert_eq!(detect(&stream, 100), (authors.to_owned(), events_max));
+            let sooner = &stream[event.len()..];
+            assert_eq!(detect(sooner, 100), ("[Agent(\"a\")]".to_owned(), events_max));
+        }
         let long = b"no JSON at all\n".repeat(DETECTION_BYTES_MAX / 10);
         let late = [&long[..], b"{\"a\":1}\n"].concat();
         assert_eq!(detect(&late, 1 << 16), ("[]".to_owned(), 0));

@@ -9,7 +9,7 @@ use super::fill::{Filler, rewrite, text_of};
 use crate::check::{Contract, validate};
 use crate::facts::{Call, FactReader, Plan};
 use crate::json::{Doc, JsonRef, Kind};
-use crate::limits::DETECTION_EVENTS_MAX;
+use crate::limits::UNKNOWN_EVENTS_MAX;
 use crate::profile::CallRules;
 use crate::profile::detect::{Author, DetectRules};
 use crate::profile::vocabulary::Vocabulary;
@@ -207,7 +207,7 @@ fn judge<'e>(
     number: usize,
 ) -> EventJudgement<'e> {
     let root = event.root();
-    let is_early = number < DETECTION_EVENTS_MAX;
+    let is_early = number < UNKNOWN_EVENTS_MAX;
     let detected = is_early.then(|| DetectRules::built_in().matching(root));
     let detected = detected.into_iter().flatten().collect();
     let plan = facts.plan(contract.profile(), event);
