@@ -120,7 +120,7 @@ pub(crate) const DETECTION_EVENTS_MAX: usize = 16;
 
 /// Events that are read before any shows the agent. Hooks may write dozens before the first of the
 /// agent itself.
-pub(crate) const UNKNOWN_EVENTS_MAX: usize = 256;
+pub(crate) const UNKNOWN_EVENTS_MAX: usize = 48;
 
 /// Bytes of a stream that are kept to detect its agent before they are checked. The longest line is
 /// not counted.
