@@ -104,7 +104,7 @@ fn can_be_an_array(stream: &[u8]) -> Option<&str> {
     (begins && is_cut && are_json).then_some(stream)
 }
 
-pub(crate) type Facts = (Verdict, Outcome, Vec<(Rule, u64)>, String, u64, u64, Option<String>);
+type Facts = (Verdict, Outcome, Vec<(Rule, u64)>, String, u64, u64, Option<String>);
 
 pub(crate) fn facts(summary: &StreamSummary) -> Facts {
     let rules = summary.rule_counts.iter().map(|(rule, count)| (*rule, *count)).collect();
