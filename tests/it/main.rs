@@ -56,6 +56,7 @@ mod misspelt_tools;
 mod mistakes;
 #[path = "../mutation/mod.rs"]
 mod mutation;
+mod naive_calls;
 mod next_steps;
 mod noise;
 mod order;

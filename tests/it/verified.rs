@@ -176,6 +176,27 @@ fn a_file_is_read_before_it_is_written() {
     hides(&run_of(&[unknown, edit]), &expected, message);
 }
 
+/// Goal: without the agent's directory, a relative path and an absolute one may be the same file.
+#[test]
+fn a_file_has_the_same_path_with_and_without_its_directory() {
+    let file = root().join("fixtures/agents/opencode-2/tools.ndjson");
+    let stream = std::fs::read_to_string(file).unwrap();
+    let config = "expect.calls = [{ kind = 'write', requires = { kind = 'read', same = 'path' } }]";
+    let read = "{\"path\":\"/home/dev/house/door.txt\"},\"output\":\"1:";
+    for (path, code, raised) in [
+        // The result of the edit names `door.txt`.
+        ("/home/dev/house/door.txt", 0, ""),
+        ("door.txt", 0, "expectation-unobservable"),
+        ("/home/dev/house/wall.txt", 1, "expectation-failed"),
+    ] {
+        let stream = stream.replace(read, &read.replace("/home/dev/house/door.txt", path));
+        let (found, report) = judged_with(config, &stream);
+        assert_eq!(found, code, "{path}: {report}");
+        assert_eq!(report.contains("expectation-"), !raised.is_empty(), "{path}: {report}");
+        assert!(report.contains(raised), "{path}: {report}");
+    }
+}
+
 /// Goal: what is not in a result of which a part is missing may be in that part.
 #[test]
 fn a_cut_result_shows_only_what_is_in_it() {

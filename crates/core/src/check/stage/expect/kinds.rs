@@ -5,6 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use super::seen_call::SeenCall;
 use super::truth::Truth;
+use crate::check::paths::{ResolvedPath, resolved};
 use crate::limits::EXPECTED_PATHS_MAX;
 use crate::profile::CallKind;
 
@@ -13,7 +14,6 @@ use crate::profile::CallKind;
 #[derive(Debug, Default)]
 pub(super) struct KindHistories {
     of: Vec<KindHistory>,
-    /// Of paths, which may be long.
     hasher: RandomState,
 }
 
@@ -27,11 +27,22 @@ struct KindHistory {
     /// The numbers and lines of those that wait.
     waiting: BTreeSet<(u64, u64)>,
     waiting_unsure: BTreeSet<(u64, u64)>,
-    /// The hashes of the paths of those that succeeded, and of the files that any call created,
-    /// with the first end of such a call.
-    paths: BTreeMap<u64, u64>,
+    /// The paths of those that succeeded, and of the files that any call created, with the first
+    /// end of such a call.
+    paths: BTreeMap<SeenPath, u64>,
+    /// The first end of a call with a clear path, and of one with an unclear path.
+    clear_end: Option<u64>,
+    unclear_end: Option<u64>,
     /// The first end of one that succeeded with a path that is not known.
     hidden_end: Option<u64>,
+}
+
+/// A path, which may be long, as its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct SeenPath {
+    hash: u64,
+    /// Whether the stream does not show what it is relative to.
+    is_unclear: bool,
 }
 
 /// A figure of the calls of a kind, and of those that may be of this kind, each with a line.
@@ -75,8 +86,12 @@ impl KindHistories {
         self.of.iter().find(|history| history.kind == kind)
     }
 
-    pub(super) fn hash(&self, path: &str) -> u64 {
-        self.hasher.hash_one(path)
+    pub(super) fn seen_path(&self, path: &str, directory: Option<&str>) -> SeenPath {
+        let (path, is_unclear) = match resolved(path, directory) {
+            ResolvedPath::Known(path) => (path, false),
+            ResolvedPath::Unclear(path) => (path, true),
+        };
+        SeenPath { hash: self.hasher.hash_one(path), is_unclear }
     }
 
     /// Takes what is known of a call that has not been counted.
@@ -129,11 +144,16 @@ impl KindHistories {
     pub(super) fn has_same_path(&self, kind: CallKind, call: &SeenCall) -> Truth {
         let Some(history) = self.of(kind) else { return Truth::Unknown };
         let is_before = |end: u64| end < call.started;
-        let has = |path: &u64| match history.paths.get(path) {
-            Some(end) if is_before(*end) => Truth::Yes,
-            _ if call.created.contains(path) => Truth::Yes,
-            _ if history.hidden_end.is_some_and(is_before) => Truth::Unknown,
-            _ => Truth::No,
+        let has = |path: &SeenPath| {
+            // A clear path and an unclear one may be the same file.
+            let other_end = if path.is_unclear { history.clear_end } else { history.unclear_end };
+            match history.paths.get(path) {
+                Some(end) if is_before(*end) => Truth::Yes,
+                _ if call.created.contains(path) => Truth::Yes,
+                _ if history.hidden_end.is_some_and(is_before) => Truth::Unknown,
+                _ if other_end.is_some_and(is_before) => Truth::Unknown,
+                _ => Truth::No,
+            }
         };
         call.paths.iter().map(has).min().unwrap_or(Truth::Unknown)
     }
@@ -164,6 +184,8 @@ impl KindHistory {
         for path in known.iter().filter(|_| has_room) {
             let end = self.paths.entry(*path).or_insert(call.ended);
             *end = call.ended.min(*end);
+            let of_form = if path.is_unclear { &mut self.unclear_end } else { &mut self.clear_end };
+            *of_form = Some(of_form.map_or(*end, |first| first.min(*end)));
         }
         match succeeded {
             Truth::No => {}

@@ -1,10 +1,9 @@
 //! A call, and what the stream shows of it.
 
 use super::Expected;
-use super::kinds::KindHistories;
+use super::kinds::{KindHistories, SeenPath};
 use super::truth::Truth;
 use crate::check::globs::NameGlob;
-use crate::check::paths::{ResolvedPath, resolved};
 use crate::check::stage::calls::ROW_DETAIL_BYTES_MAX;
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
@@ -56,10 +55,10 @@ pub(super) struct SeenCall {
     pub(super) outcome: Option<CallOutcome>,
     /// Whether the outcome is that of its work in the background.
     pub(super) has_background_end: bool,
-    /// The hashes of the files that it is about, if an expectation compares them.
-    pub(super) paths: Vec<u64>,
+    /// The files that it is about, if an expectation compares them.
+    pub(super) paths: Vec<SeenPath>,
     /// Those of them that it has created.
-    pub(super) created: Vec<u64>,
+    pub(super) created: Vec<SeenPath>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
     /// Whether it has deleted a file among others.
@@ -122,11 +121,9 @@ impl SeenCall {
         directory: Option<&str>,
         kinds: &KindHistories,
     ) {
-        let hash = |file: &str| match resolved(file, directory) {
-            ResolvedPath::Known(path) | ResolvedPath::Unclear(path) => kinds.hash(&path),
-        };
+        let seen = |file: &str| kinds.seen_path(file, directory);
         let created = changes.iter().filter(|change| change.kind == Some(ChangeKind::Added));
-        self.created.extend(created.map(|change| hash(&change.path)));
+        self.created.extend(created.map(|change| seen(&change.path)));
         let is_about_file =
             matches!(call.kind, Some(CallKind::Read | CallKind::Write | CallKind::Delete));
         let detail = call.detail.as_deref().filter(|_| call.shows_detail && is_about_file);
@@ -135,8 +132,14 @@ impl SeenCall {
         if files.is_empty() {
             files.extend(detail.filter(|detail| !detail.is_empty()));
         }
+        let named: Vec<&str> = files.clone();
+        // The result may name a file of the arguments relative to a directory that is not known.
+        let is_end_of = |file: &str, other: &str| {
+            other.strip_suffix(file).is_some_and(|folder| folder.ends_with(['/', '\\']))
+        };
+        files.retain(|file| directory.is_some() || !named.iter().any(|it| is_end_of(file, it)));
         if !files.is_empty() {
-            self.paths = files.into_iter().map(hash).collect();
+            self.paths = files.into_iter().map(seen).collect();
         }
     }
 
