@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use ndjson_check::{Checker, Diagnostic, Observer, ProducerExit, StreamSummary};
+use ndjson_check::{Checker, Diagnostic, Observer, ProducerExit, Rule, StreamSummary};
 use serde_json::Value;
 
 use crate::bytes::Pieces;
-use crate::streams::{files, root, run_on, text};
+use crate::streams::{Case, cases, root, run_on, text};
 
 /// The summaries of sessions, and their diagnostics.
 #[derive(Default)]
@@ -54,7 +54,8 @@ fn reported(summary: &StreamSummary, found: &[Diagnostic], before: (u64, u64)) -
 
 /// Goal: a session is judged as if it were alone, wherever it is in the stream.
 /// Method: all fixtures of four agents that begin with the start of a session and end with a line
-/// feed, joined per agent, twice over; whole and cut at every few bytes.
+/// feed, joined per agent, and a run whose last line only a later event would contradict; whole
+/// and cut at every few bytes.
 #[test]
 fn a_session_is_judged_as_if_it_were_alone() {
     let starts = [
@@ -64,19 +65,38 @@ fn a_session_is_judged_as_if_it_were_alone() {
         ("gemini", "\"init\""),
     ];
     for (agent, start) in starts {
-        let mut checker = Checker::builder().profile(agent).build().unwrap();
+        let builder = || Checker::builder().profile(agent);
+        let mut checker = builder().build().unwrap();
+        let mut splitting = builder().many_sessions(true).build().unwrap();
         let (mut joined, mut expected, mut before) = (Vec::new(), Vec::new(), (0, 0));
         let mut last_id = None;
-        for path in files(&root().join("fixtures/agents").join(agent), "ndjson") {
-            let bytes = fs::read(&path).unwrap();
-            let (first, _) = bytes.split_at(bytes.iter().position(|it| *it == b'\n').unwrap());
-            if !(text(first).contains(start) && bytes.ends_with(b"\n")) {
+        let is_of_agent = |case: &Case| match &case.flags[..] {
+            [] => agent == "cursor",
+            flags => flags == ["--profile", agent],
+        };
+        let mut streams: Vec<_> =
+            cases().into_iter().filter(is_of_agent).map(|it| it.bytes()).collect();
+        if agent == "cursor" {
+            let last = "RetriableError: [resource_exhausted] Error\n";
+            let id = "\"session_id\":\"";
+            let begun = text(&streams[0]).lines().take(3).collect::<Vec<_>>().join("\n");
+            let begun = begun.replace(id, &format!("{id}failed-"));
+            streams.insert(1, format!("{begun}\n{last}").into_bytes());
+        }
+        for bytes in streams {
+            let first = bytes.split(|it| *it == b'\n').next().unwrap_or_default();
+            let is_start = first.windows(start.len()).any(|it| it == start.as_bytes());
+            if !(is_start && bytes.starts_with(b"{") && bytes.ends_with(b"\n")) {
                 continue;
             }
             let mut alone = Sessions::default();
             let summary = checker.check("", &bytes[..], &mut alone).unwrap();
-            let is_one = !alone.found[0].iter().any(|it| it.rule.name() == "session-id-changed");
-            if !is_one || summary.session_id.is_none() || summary.session_id == last_id {
+            let mut split = Sessions::default();
+            splitting.check("", &bytes[..], &mut split).unwrap();
+            if split.summaries.len() > 1
+                || summary.session_id.is_none()
+                || summary.session_id == last_id
+            {
                 continue;
             }
             last_id = summary.session_id.clone();
@@ -85,10 +105,9 @@ fn a_session_is_judged_as_if_it_were_alone() {
             joined.extend(bytes);
         }
         assert!(expected.len() > 3, "{agent}: {}", expected.len());
-        let mut checker = Checker::builder().profile(agent).many_sessions(true).build().unwrap();
         for size in [usize::MAX, 1000, 7] {
             let mut sessions = Sessions::default();
-            let mut stream = checker.stream("all");
+            let mut stream = splitting.stream("all");
             let pieces = Pieces { bytes: &joined, sizes: &[size.min(joined.len())], next: 0 };
             stream.read(pieces, &mut sessions).unwrap();
             stream.finish(&ProducerExit::default(), &mut sessions).unwrap();
@@ -104,6 +123,24 @@ fn a_session_is_judged_as_if_it_were_alone() {
             }
         }
     }
+}
+
+/// Goal: a session may come back after another.
+/// Method: deltas, the whole run of another session, and more deltas of the same shape.
+#[test]
+fn a_session_begins_without_its_start() {
+    let read = |name: &str| {
+        fs::read_to_string(root().join(format!("fixtures/agents/cursor/{name}.ndjson"))).unwrap()
+    };
+    let (deltas, id) = (read("partial"), "\"session_id\":\"");
+    let other = read("tools-files").replace(id, &format!("{id}other-"));
+    let rest = deltas.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>();
+    let mut checker = Checker::builder().profile("cursor").many_sessions(true).build().unwrap();
+    let mut sessions = Sessions::default();
+    let joined = format!("{deltas}{other}{rest}");
+    checker.check("all", joined.as_bytes(), &mut sessions).unwrap();
+    let raised = |at: usize| sessions.summaries[at].rule_counts.keys().next().copied();
+    assert_eq!([0, 1, 2].map(raised), [None, None, Some(Rule::MissingSessionStart)]);
 }
 
 /// Goal: on the command line each session has its line, and counts.

@@ -2,6 +2,7 @@
 
 mod notes;
 mod said;
+mod sessions;
 
 use super::contract::Contract;
 use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState};
@@ -90,21 +91,6 @@ impl<'c> Run<'c> {
         let of_stats = options.collects_stats.then_some(WantedEvents::DETAILS);
         let wanted = of_observer.or(DemandCheck::wants(options));
         of_stats.map_or(wanted, |of_stats| wanted.or(of_stats))
-    }
-
-    /// Whether an event with this id is the first one of another session. Some agents write events
-    /// before the one that starts it.
-    pub(super) fn is_other_session(&self, marks: Marks, id: Option<&str>) -> bool {
-        let has_ended = self.terminal.terminal_line().is_some();
-        let is_other = self.session.is_other(id);
-        let begins = if marks.starts_session {
-            // Where no start may follow the end, it begins another session, whatever its id.
-            let has_place = marks.starts_turn || marks.may_follow_end;
-            is_other.unwrap_or(has_ended) || has_ended && !has_place
-        } else {
-            has_ended && self.session.rules.id_is_constant.0 && is_other == Some(true)
-        };
-        self.events > 0 && begins
     }
 
     /// Whether the event is the terminal event of an earlier turn than the latest.

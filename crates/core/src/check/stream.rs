@@ -115,7 +115,7 @@ impl<'c> LineLoop<'c> {
     ) -> Result<(), Error> {
         loop {
             // The first event may be validated against another schema than those that follow.
-            if self.run.events > 0
+            if self.run.goes_on()
                 && self.first_events.are_over()
                 && let Some((line, recalled)) = self.memory.shapes.recall(&mut block)
             {
@@ -167,6 +167,7 @@ impl<'c> LineLoop<'c> {
         if splits && self.run.is_other_session(marks, plan.template.session.as_deref()) {
             self.next_session(begin, out)?;
         }
+        self.lines.event_follows(&mut self.findings);
         self.first_events.observe(event, plan.is_known(), &mut self.findings.pending);
         let (tag, is_first) = (&*plan.template.tag, self.run.events == 0);
         let applies = self.run.applies_schemas(plan.template.marks);
@@ -215,8 +216,7 @@ impl<'c> LineLoop<'c> {
         self.findings = Findings::new(&options.severities);
         self.findings.pending = of_event;
         self.members = self.members.take().map(|_| Box::new(MemberCheck::new(self.contract)));
-        let profile = self.contract.profile();
-        let profile = std::sync::Arc::clone(profile);
+        let profile = std::sync::Arc::clone(self.contract.profile());
         out.begin(&StreamStart { name: (&*self.name).into(), profile, source: self.source })?;
         self.run = Run::new(self.contract, options.format, out.wants());
         Ok(())

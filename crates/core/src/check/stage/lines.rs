@@ -129,6 +129,12 @@ impl<'c> LineCheck<'c> {
     #[inline]
     pub(crate) fn recalled(&mut self, findings: &mut Findings<'_>) {
         self.lines += 1;
+        self.event_follows(findings);
+    }
+
+    /// An event of the run follows what came until now.
+    #[inline]
+    pub(crate) fn event_follows(&mut self, findings: &mut Findings<'_>) {
         self.unfinished = None;
         self.failure.take_if(|failure| failure.may_recover);
         findings.is_last_line_lost = false;
@@ -143,7 +149,6 @@ impl<'c> LineCheck<'c> {
         findings: &mut Findings<'_>,
     ) -> Option<(Line<'a>, ParsedEvent<'a>)> {
         self.lines += 1;
-        self.unfinished = None;
         if self.framing == Framing::ArrayWanted {
             self.framing = self.framing.observe(&line, parsed.is_ok());
         }
@@ -159,6 +164,7 @@ impl<'c> LineCheck<'c> {
         };
         match self.noise(&line, &defect, facts) {
             LineNoise::NotNoise => {
+                self.unfinished = None;
                 self.framing = self.framing_with(&line);
                 self.not_an_event(&line, &defect, findings);
                 None
@@ -175,6 +181,7 @@ impl<'c> LineCheck<'c> {
                 Some(self.event(rest, event, findings))
             }
             LineNoise::Line(noise) => {
+                self.unfinished = None;
                 if noise.is == NoiseKind::Stderr {
                     let message = "the line was written to standard error";
                     findings.pending.push(stderr_in_stream(message, &line));
@@ -196,11 +203,9 @@ impl<'c> LineCheck<'c> {
         event: ParsedEvent<'a>,
         findings: &mut Findings<'_>,
     ) -> (Line<'a>, ParsedEvent<'a>) {
-        self.failure.take_if(|failure| failure.may_recover);
         let is_known = |key: &str| self.profile.knows_duplicate(event.root(), key);
         findings.pending.extend(event.defects(&line, is_known));
         self.framing = self.framing.observe(&line, true);
-        findings.is_last_line_lost = false;
         (line, event)
     }
 
