@@ -179,28 +179,57 @@ fn a_text_is_redacted_however_it_is_cut() {
 }
 
 /// Goal: texts that alternate are not confused.
-/// Method: the pieces of 60 calls' arguments, one after the other.
+/// Method: the pieces of the arguments of 60 calls, and of the texts and thoughts of sub-agents, one
+/// after the other.
 #[test]
 fn texts_that_alternate_are_redacted() {
     let token = ["gh", "p_", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"].concat();
-    let mut checker = Checker::builder().profile("claude").build().unwrap();
-    let (mut out, mut redacting) = (Vec::new(), Redacting(Redactor::secrets(&[])));
-    let mut stream = checker.stream("-");
-    for at in (0..token.len()).step_by(7) {
-        for index in 0..60 {
-            let piece = &token[at..token.len().min(at + 7)];
-            let event = json!({"type": "stream_event", "session_id": "s",
-                "event": {"type": "content_block_delta", "index": index,
-                    "delta": {"type": "input_json_delta", "partial_json": piece}}});
-            let line = format!("{event}\n");
-            stream.feed(line.as_bytes(), &mut redacting).unwrap();
-            redacting.0.feed(line.as_bytes(), &mut out);
+    let arguments = |index: u32, piece: &str| {
+        json!({"type": "stream_event", "session_id": "s", "event": {"type": "content_block_delta",
+            "index": index, "delta": {"type": "input_json_delta", "partial_json": piece}}})
+    };
+    let copilot = |kind: &str, id: &str, agent: u32, piece: &str| {
+        let mut event = json!({"type": kind, "data": {id: format!("m{agent}"),
+            "deltaContent": piece}});
+        if agent > 0 {
+            event["agentId"] = format!("a{agent}").into();
         }
+        event
+    };
+    let cline = |kind: &str, agent: u32, piece: &str| {
+        let mut event = json!({"type": "agent_event", "event": {"type": "content_start",
+            "contentType": kind, kind: piece, "agentId": format!("a{agent}")}});
+        if agent > 0 {
+            event["event"]["parentAgentId"] = "a0".into();
+        }
+        event
+    };
+    type Delta<'d> = &'d dyn Fn(u32, &str) -> Value;
+    let deltas: [(&str, u32, Delta<'_>); 5] = [
+        ("claude", 60, &arguments),
+        ("copilot", 3, &|at, it| copilot("assistant.reasoning_delta", "reasoningId", at, it)),
+        ("copilot", 3, &|at, it| copilot("assistant.message_delta", "messageId", at, it)),
+        ("cline", 3, &|at, it| cline("reasoning", at, it)),
+        ("cline", 3, &|at, it| cline("text", at, it)),
+    ];
+    for (agent, texts, delta) in deltas {
+        let mut checker = Checker::builder().profile(agent).build().unwrap();
+        let (mut out, mut redacting) = (Vec::new(), Redacting(Redactor::secrets(&[])));
+        let mut stream = checker.stream("-");
+        for at in (0..token.len()).step_by(7) {
+            for index in 0..texts {
+                let event = delta(index, &token[at..token.len().min(at + 7)]);
+                let line = format!("{event}\n");
+                stream.feed(line.as_bytes(), &mut redacting).unwrap();
+                redacting.0.feed(line.as_bytes(), &mut out);
+            }
+        }
+        redacting.0.finish(&mut out);
+        let out = String::from_utf8(out).unwrap();
+        let found = out.matches("[REDACTED:github-token]").count();
+        assert_eq!(found, texts as usize, "{agent}: {out}");
+        assert!((0..token.len() - 7).step_by(7).all(|at| !out.contains(&token[at + 4..at + 7])));
     }
-    redacting.0.finish(&mut out);
-    let out = String::from_utf8(out).unwrap();
-    assert_eq!(out.matches("[REDACTED:github-token]").count(), 60);
-    assert!((0..token.len() - 7).step_by(7).all(|at| !out.contains(&token[at + 4..at + 7])));
 }
 
 /// Goal: a secret in JSON is found by its key, by a name next to it, or by an option before it.
