@@ -253,6 +253,9 @@ impl Observer for WithOriginalVerdict<'_> {
         (shown.verdict, shown.outcome) = (original.verdict, original.outcome);
         (shown.errors, shown.warnings) = (original.errors, original.warnings);
         shown.rule_counts.clone_from(&original.rule_counts);
+        let (facts, of_original) = (&mut shown.facts, &original.facts);
+        (facts.reason, facts.retryable) = (of_original.reason, of_original.retryable);
+        facts.retry_after = of_original.retry_after;
         (shown.bytes, shown.text_bytes) = (original.bytes, original.text_bytes);
         shown.sha256.clone_from(&original.sha256);
         self.out.summary(&shown);

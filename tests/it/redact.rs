@@ -1,8 +1,10 @@
 //! Redaction, through the program and the library.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use ndjson_check::Redactor;
+use serde_json::Value;
 
 use crate::streams::{cases, files, program, root, run_on, shared, text};
 
@@ -174,6 +176,27 @@ fn redaction_changes_no_judgement() {
         assert_eq!(text(&output.stdout), text(&plain.stdout), "{}", case.path.display());
         assert_eq!(output.stderr, plain.stderr, "{}", case.path.display());
     }
+}
+
+/// Goal: without its content, too, a run is retried or not.
+#[test]
+fn redaction_changes_no_reason() {
+    let mut reasons = BTreeSet::new();
+    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")).step_by(5) {
+        let reason = |redaction: &[&str]| {
+            let flags = case.flags.iter().map(String::as_str);
+            let flags: Vec<&str> = flags.chain(["--report", "json"]).collect();
+            let report = text(&run_on(&[&flags, redaction].concat(), &case.bytes()).stdout);
+            let lines = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let stream = lines.filter(|it| it["type"] == "stream").next_back();
+            let stream = stream.unwrap_or_default();
+            ["reason", "retryable", "retry_after"].map(|key| stream[key].to_string())
+        };
+        let expected = reason(&[]);
+        assert_eq!(reason(&["--redact", "content"]), expected, "{}", case.path.display());
+        reasons.insert(expected);
+    }
+    assert!(reasons.len() > 12, "{reasons:?}");
 }
 
 /// Goal: several files at a time are redacted, too.
