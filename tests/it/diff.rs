@@ -52,6 +52,20 @@ fn differences_are_listed() {
     assert!(!printed.contains("verdict  "), "{printed}");
 }
 
+/// Goal: an answer that no other text shows is compared, too.
+#[test]
+fn answers_are_compared() {
+    let good = "fixtures/agents/roo/good.ndjson";
+    let stream = fs::read_to_string(crate::streams::root().join(good)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.ndjson");
+    assert!(stream.contains("The gate is shut."));
+    fs::write(&other, stream.replace("The gate is shut.", "I gave up.")).unwrap();
+    let (printed, code) = diff(&[good, other.to_str().unwrap()]);
+    let expected = "\n  - The gate is shut.\n  + I gave up.\n";
+    assert!(code == Some(1) && printed.contains(expected), "{printed}");
+}
+
 /// Goal: an unchanged call between changed ones is found, and an extra event does not count.
 #[test]
 fn calls_are_aligned() {

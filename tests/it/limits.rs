@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use ndjson_check::{CheckerBuilder, Expectation, Limits, Rule, StreamSummary, Verdict};
 
+use serde_json::{Value, json};
+
 use crate::demands::{PLACE, command, of_kind, run_of};
 use crate::differential::{Batch, Engines};
 use crate::mutation::{Corpus, Mutator};
@@ -211,10 +213,62 @@ fn the_tokens_of_messages_count_before_the_run_ends() {
     let (output, took) = run(&["--max-tokens", "15000"], &["head", "11", run_of, "sleep", "40"]);
     let report = text(&output.stdout);
     assert!(took < Duration::from_secs(30), "{took:?}: {report}");
-    assert!(report.contains("over the limit: the run used 18532 tokens; the limit is 15000\n"));
+    assert!(report.contains("over the limit: the run used 50348 tokens; the limit is 15000\n"));
     let (output, _) = run(&["--max-tokens", "45000"], &["emit", run_of]);
     let report = text(&output.stdout);
     assert!(report.contains("over the limit: the run used 50348 tokens"), "{report}");
     let (output, _) = run(&["--max-tokens", "51000"], &["emit", run_of]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+}
+
+/// Goal: what a message used counts where the stream ends before the next one, too.
+#[test]
+fn the_tokens_of_the_last_message_count() {
+    let run_of = "fixtures/agents/claude/background-agent-killed.ndjson";
+    let stream = std::fs::read_to_string(root().join(run_of)).unwrap();
+    let lines: Vec<&str> = stream.lines().collect();
+    let is_message = |line: &&str| line.contains("\"type\":\"assistant\"");
+    for end in 1..lines.len() {
+        let cut: String = lines[..end].iter().map(|line| format!("{line}\n")).collect();
+        if !cut.lines().any(|line| is_message(&line)) {
+            continue;
+        }
+        let converted =
+            crate::streams::run_on(&["--profile", "claude", "--to", "events"], cut.as_bytes());
+        let events = text(&converted.stdout);
+        let events = events.lines().map(|it| serde_json::from_str::<Value>(it).unwrap());
+        let of_messages = events.filter(|it| it["type"] == "message_usage");
+        let tokens = |event: Value| {
+            let keys = ["input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens"];
+            keys.iter().filter_map(|key| event[*key].as_u64()).sum::<u64>()
+        };
+        let used: u64 = of_messages.map(tokens).sum();
+        let over = |limit: u64| {
+            let limits = limited(|it| it.tokens = Some(limit));
+            let mut checker = builder(["--profile", "claude"]).limits(limits).build().unwrap();
+            let (summary, _) = check(&mut checker, cut.as_bytes());
+            summary.rule_counts.contains_key(&Rule::LimitExceeded)
+        };
+        assert!(used > 0 && over(used - 1), "{end}: {used}");
+    }
+}
+
+/// Goal: costs that are added are the sum that a person adds.
+#[test]
+fn cents_add_up() {
+    let step = |cost: &str| {
+        let cost: Value = serde_json::from_str(cost).unwrap();
+        let tokens = json!({"input": 1, "output": 1, "reasoning": 0,
+            "cache": {"read": 0, "write": 0}});
+        let part = json!({"id": "p", "sessionID": "s", "messageID": "m", "type": "step-finish",
+            "reason": "stop", "cost": cost, "tokens": tokens});
+        json!({"type": "step_finish", "timestamp": 1, "sessionID": "s", "part": part})
+    };
+    let cost = |costs: &[&str]| {
+        let stream: String = costs.iter().map(|it| format!("{}\n", step(it))).collect();
+        let mut checker = builder(["--profile", "opencode"]).build().unwrap();
+        check(&mut checker, stream.as_bytes()).0.facts.cost_usd.unwrap()
+    };
+    assert_eq!(cost(&["0.1", "0.2"]).to_string(), "0.3");
+    assert_eq!(cost(&["1.5e308", "1.5e307", "1.6e308"]), f64::MAX);
 }

@@ -185,9 +185,12 @@ fn a_glob_is_repaired() {
         ("src//a.js", "write it as `src/a.js`"),
         ("../x", "outside the agent's directory, write an absolute path"),
         ("./", "write `**` for all files"),
+        (".github/**/", "write it as `.github/**`"),
+        (".github\\**", "write it as `.github/**`"),
+        ("C:\\app\\*.lock", "write it as `C:/app/*.lock`"),
     ] {
         let folder =
-            folder(&[("ndjson-check.toml", &*format!("expect.writes.never = [\"{glob}\"]"))]);
+            folder(&[("ndjson-check.toml", &*format!("expect.writes.never = ['{glob}']"))]);
         let message = text(&run_in(folder.path(), &["-"]).stderr);
         assert!(message.ends_with(&format!("`{glob}` matches no path: {advice}\n")), "{message}");
     }

@@ -4,10 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use ndjson_check::{Checker, Expectation, Rule};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::demands::{PLACE, run_of, write};
 use crate::streams::{program, root, text};
+use crate::support::check;
 
 /// A folder with a good and a faulty stream, and a configuration with the line ends of Windows.
 fn folder_in(folder: &Path) -> PathBuf {
@@ -140,4 +143,27 @@ fn relative_paths_are_the_same_in_every_report() {
     let flags = ["--files-from", "list", "--report=json=report.json"];
     assert_eq!(run_in(folder.path(), &flags).status.code(), Some(0));
     assert_eq!(reported(&report).0, ["runs of ü/good.ndjson"]);
+}
+
+/// Goal: what must not be written includes all that is in a directory which a glob matches.
+#[test]
+fn a_directory_is_matched_with_its_files() {
+    let written = write("c1", "/app/.github/workflows/ci.yml");
+    for (glob, is_forbidden) in [
+        (".github", true),
+        ("{.github,.circleci}", true),
+        (".git*", true),
+        (".github/*", true),
+        ("*/[w]orkflows", true),
+        ("workflows", true),
+        ("*.lock", false),
+        (".github/*.yml", false),
+        ("/ci.yml", false),
+    ] {
+        let expected = Expectation::WritesNever(vec![glob.to_owned()]);
+        let mut checker = Checker::builder().expect(PLACE, expected).build().unwrap();
+        let (summary, _) = check(&mut checker, run_of(std::slice::from_ref(&written)).as_bytes());
+        let is_raised = summary.rule_counts.contains_key(&Rule::ExpectationFailed);
+        assert_eq!(is_raised, is_forbidden, "{glob}");
+    }
 }

@@ -179,7 +179,7 @@ fn a_text_is_redacted_however_it_is_cut() {
 }
 
 /// Goal: texts that alternate are not confused.
-/// Method: the pieces of the arguments of 60 calls, and of the texts and thoughts of sub-agents, one
+/// Method: the pieces of the arguments of 60 calls, and of texts and thoughts of sub-agents, one
 /// after the other.
 #[test]
 fn texts_that_alternate_are_redacted() {

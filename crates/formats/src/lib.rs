@@ -10,6 +10,7 @@ mod fingerprint;
 mod limits;
 mod output;
 pub mod report;
+mod said;
 pub mod single;
 
 pub use convert::{Converter, Form};

@@ -72,7 +72,6 @@ impl RunStatus {
                 }
             }
             EventKind::CallCompleted(completed) => {
-                self.calls += u64::from(completed.is_new);
                 self.open.remove(&completed.call.number);
                 self.last = label(&completed.call);
             }

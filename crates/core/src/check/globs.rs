@@ -19,9 +19,9 @@ impl Globs {
         Self::compiled(globs, false)
     }
 
-    /// The case of letters does not count. A glob that names a directory matches all that is in it,
-    /// one without `/` matches at every level, and one that begins with `/` may be meant from the
-    /// agent's directory.
+    /// The case of letters does not count. A glob that matches a directory matches all that is in
+    /// it. One without `/` matches at every level, one that begins with `/` also from the agent's
+    /// directory.
     ///
     /// # Errors
     ///
@@ -29,10 +29,9 @@ impl Globs {
     pub fn in_any_reading(globs: &[String]) -> Result<Self, String> {
         let mut readings = Vec::new();
         for glob in globs {
-            let name = glob.rsplit('/').next().unwrap_or_default();
             let below = format!("{glob}/**");
-            let is_name = !name.is_empty() && !name.contains(['*', '?', '[', '{']);
-            for reading in [Some(glob), is_name.then_some(&below)].into_iter().flatten() {
+            let names_all = glob.ends_with("**") || glob.ends_with('/');
+            for reading in [Some(glob), (!names_all).then_some(&below)].into_iter().flatten() {
                 // What is wrong with a glob is said of it as it was written.
                 readings.push(reading.clone());
                 readings.extend(reading.strip_prefix('/').map(str::to_owned));
@@ -70,12 +69,16 @@ impl Globs {
 fn matches_nothing(glob: &str) -> bool {
     let parts = glob.strip_prefix('/').unwrap_or(glob).split('/');
     let is_impossible = |part: &str| ["", ".", "..", "~"].contains(&part);
-    glob != glob.trim() || glob.starts_with('!') || parts.into_iter().any(is_impossible)
+    glob != glob.trim()
+        || glob.starts_with('!')
+        || glob.contains('\\')
+        || parts.into_iter().any(is_impossible)
 }
 
 /// What to write for a glob that matches nothing.
 fn advice(glob: &str) -> String {
     let glob = glob.trim();
+    let glob = &*glob.replace('\\', "/");
     let parts = || glob.split('/');
     if glob.starts_with('!') {
         return "`!` does not negate a glob".to_owned();
@@ -89,7 +92,7 @@ fn advice(glob: &str) -> String {
     }
     let root = if glob.starts_with('/') { "/" } else { "" };
     let is_directory = parts().next_back().is_some_and(|part| ["", "."].contains(&part));
-    let below = if is_directory { "/**" } else { "" };
+    let below = if is_directory && !names.ends_with(&["**"]) { "/**" } else { "" };
     format!("write it as {}", shown(&format!("{root}{}{below}", names.join("/"))))
 }
 

@@ -176,7 +176,8 @@ impl<'c> Run<'c> {
             model.stream_ended(&unfinished, &mut events);
         }
         if let Some(demands) = &mut self.demands {
-            demands.observe_others(&events);
+            let used = (&self.facts, self.calls.counts());
+            demands.observe_others(self.terminal.last_event(), &events, used);
         }
         if let Some(stats) = &mut self.stats {
             stats.stream_ended(&events);

@@ -312,7 +312,10 @@ impl RunFacts {
         let count = match fact {
             RunFact::CostUsd => {
                 let known = self.cost_usd.filter(|_| is_added).unwrap_or_default();
-                self.cost_usd = Some(known + number);
+                let sum = known + number;
+                // In billionths: 0.1 and 0.2 are 0.3.
+                let exact = (sum * 1e9).round() / 1e9;
+                self.cost_usd = Some(if exact.is_finite() { exact } else { sum.min(f64::MAX) });
                 return;
             }
             RunFact::Turns => &mut self.turns,

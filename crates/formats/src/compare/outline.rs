@@ -6,6 +6,7 @@ use ndjson_check_core::{
 };
 
 use crate::limits::TEXT_BYTES_MAX;
+use crate::said::Said;
 
 const COMPARED_CALLS_MAX: usize = 1_000;
 
@@ -19,6 +20,7 @@ pub struct Outline {
     /// The texts of the assistant, one after the other, each with a line feed behind it.
     text: String,
     text_start: usize,
+    said: Said,
     is_clipped: bool,
     pub(super) summary: Option<StreamSummary>,
 }
@@ -71,12 +73,18 @@ impl Outline {
     }
 
     fn event(&mut self, event: &EventKind<'_>) {
+        self.said.observe(event);
         match event {
             EventKind::TextDelta { text, .. } => self.append(text),
             EventKind::Text(segment) => {
                 if !segment.came_in_deltas {
                     self.append(segment.text.as_deref().unwrap_or_default());
                 }
+                self.end_text();
+            }
+            EventKind::Answer { text } if !self.said.has(text) => {
+                self.end_text();
+                self.append(text);
                 self.end_text();
             }
             EventKind::TextAbandoned { .. } => self.text.truncate(self.text_start),

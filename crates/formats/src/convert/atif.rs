@@ -16,8 +16,8 @@ use serde_json::{Map, Value, json};
 
 use super::clock::ClockTime;
 use super::open_calls::{KeptCall, OpenCalls};
-use super::said::Said;
 use crate::limits::{KEPT_ARGUMENTS_BYTES_MAX, TEXT_BYTES_MAX};
+use crate::said::Said;
 
 /// Longest result of a call in a trajectory, in bytes; of a longer one it has the start.
 const STEP_RESULT_BYTES_MAX: usize = 256 * 1024;

@@ -14,7 +14,6 @@ mod json;
 mod log;
 mod open_calls;
 mod otlp;
-mod said;
 mod text;
 mod transcript;
 mod valid_events;

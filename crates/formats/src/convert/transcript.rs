@@ -6,8 +6,8 @@ use ndjson_check_core::{Event, EventKind, WantedEvents, Wordings, escape::Escape
 use super::actions::Actions;
 use super::details::DetailLines;
 use super::log::{LineStyle, Log, LogLine};
-use super::said::Said;
 use crate::Output;
+use crate::said::Said;
 
 pub(super) struct TranscriptFormatter {
     log: Log,

@@ -31,7 +31,8 @@ impl Run<'_> {
             model.said(&updates, line, &mut events);
         }
         if let Some(demands) = &mut self.demands {
-            demands.observe_others(&events);
+            let used = (&self.facts, self.calls.counts());
+            demands.observe_others(self.terminal.last_event(), &events, used);
         }
         if let Some(stats) = &mut self.stats {
             stats.said(&events);

@@ -50,8 +50,16 @@ impl<'c> DemandCheck<'c> {
 
     /// Events that no event of the agent shows: those of a line of plain text, and those that close
     /// what is open at the end.
-    pub(crate) fn observe_others(&mut self, events: &[Event<'_>]) {
+    pub(crate) fn observe_others(
+        &mut self,
+        place: (u64, u64),
+        events: &[Event<'_>],
+        used: (&RunFacts, CallCounts),
+    ) {
         self.expect.observe(events);
+        if self.messages(events) {
+            self.limits.observe(place, used.0, used.1);
+        }
     }
 
     /// Whether there are any.

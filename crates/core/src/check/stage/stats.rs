@@ -98,8 +98,10 @@ impl StatsCollector {
 
     pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
         for event in events {
-            if let EventKind::CallUnfinished(call) = &event.kind {
-                self.unfinished(call);
+            match &event.kind {
+                EventKind::CallUnfinished(call) => self.unfinished(call),
+                EventKind::MessageUsage(message) => self.sub_agents.message(message),
+                _ => {}
             }
         }
     }

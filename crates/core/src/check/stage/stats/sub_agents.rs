@@ -18,9 +18,6 @@ impl SubAgents {
     pub(super) fn observe(&mut self, event: &EventKind<'_>, line: u64) {
         match event {
             EventKind::CallStarted(call) => self.call(call, line),
-            EventKind::CallCompleted(completed) if completed.is_new => {
-                self.call(&completed.call, line);
-            }
             EventKind::MessageUsage(message) => self.message(message),
             _ => {}
         }
@@ -43,7 +40,7 @@ impl SubAgents {
         }
     }
 
-    fn message(&mut self, message: &MessageUsage) {
+    pub(super) fn message(&mut self, message: &MessageUsage) {
         let parent = message.parent.and_then(|parent| self.of.get_mut(&parent));
         let Some(stats) = parent else { return };
         if message.model.is_some() {
