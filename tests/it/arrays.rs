@@ -17,7 +17,7 @@ use crate::support::check;
 
 /// How an array is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+pub(crate) enum Layout {
     Minified,
     /// Each element on the line that it has as NDJSON.
     Lines,
@@ -27,7 +27,7 @@ enum Layout {
 const LAYOUTS: [Layout; 3] = [Layout::Minified, Layout::Lines, Layout::Pretty];
 
 /// The array of the lines of a stream. A last line without its end is not closed.
-fn array(stream: &str, layout: Layout) -> String {
+pub(crate) fn array(stream: &str, layout: Layout) -> String {
     let whole = stream.is_empty() || stream.ends_with('\n');
     let lines = stream.lines().map(|line| match layout {
         Layout::Pretty => pretty(line),
@@ -93,7 +93,7 @@ fn pretty_is_what_serde_json_prints() {
 }
 
 /// Whether the lines can be elements: JSON, but for the last one, which may be cut.
-fn can_be_an_array(stream: &[u8]) -> Option<&str> {
+pub(crate) fn can_be_an_array(stream: &[u8]) -> Option<&str> {
     let stream = str::from_utf8(stream).ok().filter(|it| !it.starts_with('\u{feff}'))?;
     let (whole, rest) = stream.split_at(stream.rfind('\n').map_or(0, |at| at + 1));
     // Only the last line of a stream can lack its end.

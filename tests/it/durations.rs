@@ -6,7 +6,9 @@ use std::fs;
 use ndjson_check::{Checker, Form, RunStats};
 use serde_json::{Value, json};
 
-use crate::streams::{converted, root, run_on, text};
+use crate::arrays::{Layout, array, can_be_an_array};
+use crate::streams::{cases, converted, root, run_on, text};
+use crate::support::builder;
 
 const PARALLEL: &str = "lab/recordings/opencode-1.18.33/parallel.ndjson";
 
@@ -112,4 +114,24 @@ fn no_time_is_too_large_for_a_page() {
         let written = fs::read_to_string(&page).unwrap();
         assert!(written.contains("</html>") && written.len() < 100_000, "{first}");
     }
+}
+
+/// Goal: in an array on one line, too, a call takes as long as it does.
+#[test]
+fn calls_in_an_array_have_their_durations() {
+    let mut timed = 0;
+    for case in cases() {
+        let bytes = case.bytes();
+        let Some(stream) = can_be_an_array(&bytes) else { continue };
+        let stats = |stream: &str| {
+            let mut checker =
+                builder(case.flags.iter().map(String::as_str)).stats(true).build().unwrap();
+            let stats = stats(&mut checker, stream.as_bytes());
+            stats.tools.iter().map(|it| (it.tool.clone(), it.total_ms)).collect::<Vec<_>>()
+        };
+        let expected = stats(stream);
+        assert_eq!(stats(&array(stream, Layout::Minified)), expected, "{}", case.path.display());
+        timed += u32::from(expected.iter().any(|(_, total)| total.is_some()));
+    }
+    assert!(timed > 100, "{timed}");
 }

@@ -246,7 +246,7 @@ impl<'c> Run<'c> {
         if facts.rare.is_some() {
             self.calls.observe(facts, is_success, calls, found);
             self.repeats.observe(facts, calls, found);
-            let work = calls.iter().filter_map(|call| call.work_ended(facts.line)).max();
+            let work = calls.iter().filter_map(|call| call.work_ended(facts.offset)).max();
             self.text.note_work(work);
         } else if facts.text.is_some() {
             self.calls.report_rejected(found);

@@ -78,14 +78,14 @@ impl<'a> CallUpdate<'a> {
     }
 
     /// Where a call of the main agent began that ends here, if it read, changed or ran something.
-    pub(crate) fn work_ended(&self, line: u64) -> Option<u64> {
+    pub(crate) fn work_ended(&self, offset: u64) -> Option<u64> {
         let is_work = !matches!(
             self.action.kind,
             CallKind::Task | CallKind::Todo | CallKind::Question | CallKind::Other
         );
         let has_ended =
             matches!(self.change, CallChange::Completed(outcome) if !outcome.is_refusal());
-        let start = self.start.map_or(line, |start| start.line);
+        let start = self.start.map_or(offset, |start| start.offset);
         let is_main = || self.parent.is_none() && self.parent_id().is_none();
         (is_work && has_ended && is_main()).then_some(start)
     }
@@ -149,6 +149,8 @@ impl TableChange {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallStart {
     pub(crate) line: u64,
+    /// Distinguishes events of one line.
+    pub(crate) offset: u64,
     /// The agent's time in milliseconds.
     pub(crate) time: Option<f64>,
 }

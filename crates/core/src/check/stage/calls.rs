@@ -133,7 +133,7 @@ impl<'p> CallTable<'p> {
         self.in_session |= facts.marks.starts_session;
         self.actions.observe(facts);
         self.settle_rejected(facts, updates, found);
-        let start = CallStart { line: facts.line, time: facts.time };
+        let start = CallStart { line: facts.line, offset: facts.offset, time: facts.time };
         for call in facts.started() {
             let key = self.key_of_start(call);
             let (change, diagnostic) = self.start(key, call, start);
@@ -149,7 +149,7 @@ impl<'p> CallTable<'p> {
             found.extend(self.contradiction(key, call).map(|it| about(call, it)));
             let known = self.open.get_mut(&key).map(|open| {
                 // Halves in one event have one time; only the agent can say how long it took.
-                let start = Some(open.start).filter(|start| start.line != facts.line);
+                let start = Some(open.start).filter(|start| start.offset != facts.offset);
                 (std::mem::take(&mut open.action), start, open.parent)
             });
             let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);

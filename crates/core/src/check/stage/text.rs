@@ -53,8 +53,8 @@ pub(crate) struct TextCheck<'p> {
     is_final_text_empty: Option<bool>,
     /// Whether a call has ended since the last text, so that this text is not the answer to it.
     has_call_ended: bool,
-    /// Where the last text is.
-    line: u64,
+    /// That of the last text.
+    offset: u64,
     /// Whether a call that did something began and ended after the last text.
     has_only_worked: bool,
     /// Whether the answer is a value.
@@ -86,7 +86,7 @@ impl<'p> TextCheck<'p> {
             final_start: None,
             is_final_text_empty: None,
             has_call_ended: false,
-            line: 0,
+            offset: 0,
             has_only_worked: false,
             has_value: false,
             final_is: None,
@@ -129,7 +129,7 @@ impl<'p> TextCheck<'p> {
             self.has_call_ended &= text.is_empty();
             if !text.trim().is_empty() {
                 self.has_only_worked = false;
-                self.line = facts.line;
+                self.offset = facts.offset;
             }
             if let Some(group) = group {
                 let whole = (*kind == TextKind::Whole && !text.is_empty()).then_some(&**text);
@@ -298,7 +298,7 @@ impl<'p> TextCheck<'p> {
 
     /// Takes where the latest call began that has just ended, and did something.
     pub(crate) fn note_work(&mut self, began: Option<u64>) {
-        self.has_only_worked |= began.is_some_and(|line| line >= self.line);
+        self.has_only_worked |= began.is_some_and(|offset| offset >= self.offset);
     }
 
     /// What is doubtful in the text of a turn that succeeded and has ended. `is_incomplete` says

@@ -33,7 +33,7 @@ pub(super) struct ContentStream {
     raw: Vec<u8>,
     /// The offset of the first of them in the stream.
     offset: u64,
-    /// Lines with a text that differs from the one it repeats.
+    /// Offsets of events with a text that differs from the one it repeats.
     mismatches: BTreeSet<u64>,
 }
 
@@ -85,7 +85,7 @@ impl ContentStream {
     /// What the check of the stream finds: two texts that differ must not become equal.
     pub(super) fn observe(&mut self, diagnostic: &Diagnostic) {
         if matches!(diagnostic.rule, Rule::DeltaMismatch | Rule::FinalTextMismatch) {
-            self.mismatches.extend(diagnostic.line);
+            self.mismatches.extend(diagnostic.offset);
         }
     }
 
@@ -166,7 +166,8 @@ impl ContentStream {
         let mut block = lines.take();
         let mut written = 0;
         while let Some((line, parsed)) = parser.next(&mut block) {
-            let is_mismatch = mismatches.remove(&line.number);
+            let at = parsed.as_ref().map_or(line.offset, |event| event.offset);
+            let is_mismatch = mismatches.remove(&at);
             let of_texts = if is_mismatch { Filler::Y } else { Filler::X };
             let (start, filled) = match (&mut *state, contract, parsed) {
                 (StreamProfile::Known(_, events), Some(contract), Ok(event)) => {
