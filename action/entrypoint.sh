@@ -119,13 +119,17 @@ option idle-timeout "$INPUT_IDLE_TIMEOUT"
 if [[ -n $INPUT_REPORT ]]; then page_of_run; fi
 # Spaces around an option, and between it and its value, are no part of them.
 while read -r line; do
+  name=${line%%[=[:blank:]]*}
   case $line in
-    '') ;;
-    --*=*) arguments+=("$line") ;;
-    -*[[:blank:]]*)
-      read -r name value <<< "$line"
-      arguments+=("$name" "$value")
-      ;;
+    '' | '#'*) ;;
+    # Its value may have an equals sign, too.
+    -*) case ${line#"$name"} in
+      [[:blank:]]*)
+        read -r name value <<< "$line"
+        arguments+=("$name" "$value")
+        ;;
+      *) arguments+=("$line") ;;
+    esac ;;
     *) arguments+=("$line") ;;
   esac
 done <<< "${INPUT_ARGS//$'\r'/}"

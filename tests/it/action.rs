@@ -212,12 +212,20 @@ fn inputs_become_options() {
 /// Goal: options are understood as people write them.
 #[test]
 fn options_may_have_spaces_around_them() {
-    for args in
-        ["--max-calls 1\r\n --warn   limit-exceeded \r\n", "\t--max-calls=1\n--warn=limit-exceeded"]
-    {
+    let folder = TempDir::new().unwrap();
+    let report = folder.path().join("r.xml");
+    let report = report.to_str().unwrap();
+    for args in [
+        "--max-calls 1\r\n --warn   limit-exceeded \r\n",
+        "\t--max-calls=1\n--warn=limit-exceeded",
+        &format!("# reports\n--report junit={report}\n--max-calls 1\n--warn limit-exceeded"),
+        &format!("--report=junit={report}\n--max-calls=1\n--warn=limit-exceeded"),
+    ] {
         let step = step(&[("file", GOOD), ("args", args)]);
         assert_eq!(step.code, Some(0), "{}", step.log);
         assert!(step.log.contains("warning[limit-exceeded]"), "{}", step.log);
+        let has_report = fs::remove_file(report).is_ok();
+        assert_eq!(has_report, args.contains("--report"), "{args}");
     }
 }
 

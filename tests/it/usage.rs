@@ -161,6 +161,13 @@ fn completions_and_the_manual_page_are_printed() {
             assert!(script.contains(&format!("-l {name}")) || script.contains(option), "{shell}");
         }
     }
+    let script = printed(&["completions", "bash"]);
+    let commands: Vec<&str> =
+        script.lines().filter_map(|it| it.trim().strip_prefix("cmd=\"")).collect();
+    for command in commands.iter().filter_map(|it| it.strip_suffix('"')).filter(|it| *it != "") {
+        assert!(script.contains(&format!("        {command})\n")), "{command}");
+    }
+    assert!(commands.len() > 10, "{commands:?}");
     assert!(refused(&["completions", "no-such-shell"]).contains("invalid value"));
     let page = printed(&["man"]);
     assert!(page.contains(".TH ndjson-check 1"), "{page}");

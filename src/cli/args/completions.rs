@@ -21,7 +21,8 @@ pub(crate) fn completions(shell: Shell) -> String {
     let command = clap::Command::new("ndjson-check").version(env!("CARGO_PKG_VERSION"));
     let command = command.disable_help_subcommand(true).args(shown).subcommands(subcommands);
     clap_complete::generate(shell, &mut with_names(command), "ndjson-check", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+    // The generator takes the hyphen in our name for the place before a subcommand.
+    String::from_utf8_lossy(&script).replace("ndjson__subcmd__check", "ndjson__check")
 }
 
 /// The command with the names of rules and profiles as the values to choose from.

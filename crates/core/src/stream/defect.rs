@@ -194,8 +194,9 @@ fn truncated(line: &Line<'_>) -> Diagnostic {
     } else {
         String::new()
     };
+    let bytes = if line.length == 1 { "byte" } else { "bytes" };
     let message =
-        format!("the stream ends inside a JSON text, {} bytes into the line{cut}", line.length);
+        format!("the stream ends inside a JSON text, {} {bytes} into the line{cut}", line.length);
     Diagnostic::new(Rule::TruncatedLine, message)
 }
 
