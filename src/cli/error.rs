@@ -179,6 +179,10 @@ fn start_hint(program: &str, error: &io::Error) -> &'static str {
         "; it is a directory"
     } else if !path.is_file() {
         ""
+    } else if [".ndjson", ".jsonl"].iter().any(|ending| program.ends_with(ending)) {
+        "; to check a recording, leave out `--`"
+    } else if is_missing && !program.contains(['/', '\\']) {
+        "; to run a program of this directory, write `./` before its name"
     } else if is_missing {
         "; the file exists, but not the program that interprets or loads it"
     } else {

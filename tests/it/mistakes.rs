@@ -99,14 +99,14 @@ fn commands_in_quotes_and_options_behind_are_named() {
     let message = refused(&["--", "--timeout", "5s", "echo"]);
     assert!(message.contains("go before `--`"), "{message}");
     assert!(!message.contains("os error"), "{message}");
-    let message = refused(&["--", GOOD]);
-    assert!(message.contains("to check a recording, leave out `--`"), "{message}");
     let message = refused(&["echo", "hi", "--timeout", "5s"]);
     let works = "put `--` before the command: ndjson-check --timeout 5s -- echo hi\n";
     assert!(message.ends_with(works), "{message}");
     for (command, hint) in [
         (&["--", "a | b"][..], "a shell runs such a line: `-- sh -c 'LINE'`"),
         (&["https://host.example/run"], "this is an address: `curl -s ADDRESS | ndjson-check`"),
+        (&["--", GOOD], "to check a recording, leave out `--`"),
+        (&["--", "Cargo.toml"], "to run a program of this directory, write `./` before its name"),
         (&["--", "FOO=1", "claude"], "to set a variable, put `env` before it"),
         (&["--retries", "1", "--", "echo"], "--retries requires --no-stdin: the command gets"),
     ] {
