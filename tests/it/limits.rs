@@ -229,7 +229,7 @@ fn the_tokens_of_the_last_message_count() {
     let lines: Vec<&str> = stream.lines().collect();
     let is_message = |line: &&str| line.contains("\"type\":\"assistant\"");
     for end in 1..lines.len() {
-        let cut: String = lines[..end].iter().map(|line| format!("{line}\n")).collect();
+        let cut: String = lines[..end].iter().flat_map(|line| [line, "\n"]).collect();
         if !cut.lines().any(|line| is_message(&line)) {
             continue;
         }
@@ -265,10 +265,12 @@ fn cents_add_up() {
         json!({"type": "step_finish", "timestamp": 1, "sessionID": "s", "part": part})
     };
     let cost = |costs: &[&str]| {
-        let stream: String = costs.iter().map(|it| format!("{}\n", step(it))).collect();
+        let stream: String =
+            costs.iter().flat_map(|it| [step(it).to_string(), "\n".to_owned()]).collect();
         let mut checker = builder(["--profile", "opencode"]).build().unwrap();
         check(&mut checker, stream.as_bytes()).0.facts.cost_usd.unwrap()
     };
     assert_eq!(cost(&["0.1", "0.2"]).to_string(), "0.3");
-    assert_eq!(cost(&["1.5e308", "1.5e307", "1.6e308"]), f64::MAX);
+    let largest = f64::MAX.to_string();
+    assert_eq!(cost(&["1.5e308", "1.5e307", "1.6e308"]).to_string(), largest);
 }

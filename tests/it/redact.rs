@@ -187,8 +187,8 @@ fn redaction_changes_no_reason() {
             let flags = case.flags.iter().map(String::as_str);
             let flags: Vec<&str> = flags.chain(["--report", "json"]).collect();
             let report = text(&run_on(&[&flags, redaction].concat(), &case.bytes()).stdout);
-            let lines = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-            let stream = lines.filter(|it| it["type"] == "stream").next_back();
+            let mut lines = report.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+            let stream = lines.rfind(|it| it["type"] == "stream");
             let stream = stream.unwrap_or_default();
             ["reason", "retryable", "retry_after"].map(|key| stream[key].to_string())
         };

@@ -178,6 +178,9 @@ fn a_text_is_redacted_however_it_is_cut() {
     assert!(cuts > 10_000, "{cuts}");
 }
 
+/// A delta of the agent with this number.
+type Delta<'d> = &'d dyn Fn(u32, &str) -> Value;
+
 /// Goal: texts that alternate are not confused.
 /// Method: the pieces of the arguments of 60 calls, and of texts and thoughts of sub-agents, one
 /// after the other.
@@ -204,7 +207,6 @@ fn texts_that_alternate_are_redacted() {
         }
         event
     };
-    type Delta<'d> = &'d dyn Fn(u32, &str) -> Value;
     let deltas: [(&str, u32, Delta<'_>); 5] = [
         ("claude", 60, &arguments),
         ("copilot", 3, &|at, it| copilot("assistant.reasoning_delta", "reasoningId", at, it)),

@@ -134,7 +134,7 @@ fn a_session_begins_without_its_start() {
     };
     let (deltas, id) = (read("partial"), "\"session_id\":\"");
     let other = read("tools-files").replace(id, &format!("{id}other-"));
-    let rest = deltas.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>();
+    let rest = deltas.split_inclusive('\n').skip(2).collect::<String>();
     let mut checker = Checker::builder().profile("cursor").many_sessions(true).build().unwrap();
     let mut sessions = Sessions::default();
     let joined = format!("{deltas}{other}{rest}");

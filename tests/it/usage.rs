@@ -164,7 +164,8 @@ fn completions_and_the_manual_page_are_printed() {
     let script = printed(&["completions", "bash"]);
     let commands: Vec<&str> =
         script.lines().filter_map(|it| it.trim().strip_prefix("cmd=\"")).collect();
-    for command in commands.iter().filter_map(|it| it.strip_suffix('"')).filter(|it| *it != "") {
+    for command in commands.iter().filter_map(|it| it.strip_suffix('"')).filter(|it| !it.is_empty())
+    {
         assert!(script.contains(&format!("        {command})\n")), "{command}");
     }
     assert!(commands.len() > 10, "{commands:?}");
