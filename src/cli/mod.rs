@@ -11,6 +11,7 @@ mod commands;
 mod config;
 mod diff;
 mod drift;
+mod ended_line;
 mod error;
 mod exit;
 mod inputs;

@@ -13,6 +13,7 @@ use ndjson_check_core::{Checker, ExitStatus, NoRetry, Observer, ProducerExit};
 
 use super::args::Cli;
 use super::check_stream::{StreamJob, check_stream};
+use super::ended_line::EndedLine;
 use super::error::CliError;
 use super::exit::{self, Exit};
 use super::inputs::contents::{FoundStream, each_stream};
@@ -152,7 +153,7 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
         return Ok((producer, source, Input::Stdin.name()));
     };
     let stderr = stdio::stderr().map_err(|error| CliError::output(STDERR, error))?;
-    let out = Some(escape_commands(outputs.progress.hidden_by(stderr)));
+    let out = Some(escape_commands(EndedLine::new(outputs.progress.hidden_by(stderr))));
     let redactor = outputs.redaction.as_ref().map(Redaction::of_text);
     let started = start(cli, timers, StderrCopy { out, redactor });
     let (producer, source) = started.map_err(|error| failed(&program.to_string_lossy(), error))?;

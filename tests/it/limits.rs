@@ -253,6 +253,24 @@ fn the_tokens_of_the_last_message_count() {
     }
 }
 
+/// Goal: a limit and a figure above it do not look the same.
+#[test]
+fn close_costs_have_all_their_digits() {
+    let stream =
+        std::fs::read_to_string(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let stream = stream.replace("\"total_cost_usd\":0.0312", "\"total_cost_usd\":0.03123");
+    let over = |cost: f64| {
+        let limits = limited(|it| it.cost = Some(cost));
+        let mut checker = builder(["--profile", "claude"]).limits(limits).build().unwrap();
+        let (_, found) = check(&mut checker, stream.as_bytes());
+        found.into_iter().find(|it| it.rule == Rule::LimitExceeded).map(|it| it.message)
+    };
+    let message = "the run cost $0.03123; the limit is $0.03122";
+    assert_eq!(over(0.03122).as_deref(), Some(message));
+    assert_eq!(over(0.03).as_deref(), Some("the run cost $0.0312; the limit is $0.03"));
+    assert_eq!(over(0.03123), None);
+}
+
 /// Goal: costs that are added are the sum that a person adds.
 #[test]
 fn cents_add_up() {

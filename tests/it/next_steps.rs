@@ -88,6 +88,7 @@ fn a_configuration_with_another_name_is_refused() {
     for (name, content, message) in [
         (".ndjson-check.toml", "limits.calls = 0", "rename it to ndjson-check.toml, or name it"),
         ("ndjson-check.tml", "limits.calls = 0", "rename it to ndjson-check.toml"),
+        ("ndjsoncheck.toml", "limits.calls = 0", "rename it to ndjson-check.toml"),
         ("ndjson-check.yaml", "limits:\n  calls: 0\n", "the configuration is TOML"),
         ("ndjson-check.json", "{\n  \"limits\": {\"calls\": 0}\n}\n", "the configuration is TOML"),
     ] {
@@ -123,6 +124,7 @@ fn other_names_of_recordings_are_found_or_named() {
         ("runs/bad.log", event),
         ("runs/c.TXT", event),
         ("runs/d.json", "[{\"type\":\"system\"}]"),
+        ("runs/e.tar.gz", ""),
         ("runs/notes.txt", "All is well.\n"),
         ("runs/report.json", "{\"type\":\"summary\",\"report_version\":1}\n"),
         ("runs/other/e.log", event),
@@ -131,8 +133,8 @@ fn other_names_of_recordings_are_found_or_named() {
     let output = run_in(folder.path(), &["runs"]);
     let (report, note) = (text(&output.stdout), text(&output.stderr));
     assert!(report.contains("✓ runs/B.NDJSON  succeeded"), "{report}");
-    let expected = "ndjson-check: note: 4 files look like recordings and are not checked: \
-                    runs/bad.json, runs/bad.log, runs/c.TXT and 1 more; name them as arguments, \
+    let expected = "ndjson-check: note: 5 files look like recordings and are not checked: \
+                    runs/bad.json, runs/bad.log, runs/c.TXT and 2 more; name them as arguments, \
                     or use the extension .ndjson\n";
     assert_eq!(note, expected);
     for arguments in [&["-q", "runs"][..], &["--report", "json", "runs"], &["runs/a.ndjson"]] {

@@ -143,6 +143,21 @@ fn a_session_begins_without_its_start() {
     assert_eq!([0, 1, 2].map(raised), [None, None, Some(Rule::MissingSessionStart)]);
 }
 
+/// Goal: the end of a run, whose other events have no id, is not a run.
+#[test]
+fn an_end_begins_no_session() {
+    let path = root().join("fixtures/agents/copilot/tools.ndjson");
+    let first = fs::read_to_string(path).unwrap();
+    let id = "\"sessionId\":\"";
+    let other = first.replace(id, &format!("{id}f"));
+    assert_eq!(first.matches(id).count(), 1);
+    let mut checker = Checker::builder().profile("copilot").many_sessions(true).build().unwrap();
+    let mut sessions = Sessions::default();
+    checker.check("all", format!("{first}{other}").as_bytes(), &mut sessions).unwrap();
+    assert_eq!(sessions.summaries.len(), 1);
+    assert!(sessions.summaries[0].rule_counts.contains_key(&Rule::EventAfterTerminal));
+}
+
 /// Goal: on the command line each session has its line, and counts.
 /// Method: a cut session between two good ones, as a file, several files, and standard input with
 /// a report file.

@@ -7,9 +7,12 @@ use crate::source::ConfigText;
 const NAME: &str = "ndjson-check.toml";
 
 /// Names that people give to the file, and that nothing reads.
-const OTHER_NAMES: [&str; 5] = [
+const OTHER_NAMES: [&str; 8] = [
     ".ndjson-check.toml",
+    "NDJSON-CHECK.toml",
+    "ndjson-check.TOML",
     "ndjson-check.tml",
+    "ndjsoncheck.toml",
     "ndjson_check.toml",
     ".ndjson_check.toml",
     "ndjson-check.config.toml",

@@ -10,6 +10,9 @@ use super::{Input, Listed, has_extension, shown};
 /// Extensions under which people keep recordings.
 const EXTENSIONS: [&str; 3] = ["json", "log", "txt"];
 
+/// How the names of archives end.
+const ARCHIVES: [&str; 4] = [".tar", ".tgz", ".tar.gz", ".tar.zst"];
+
 /// Files that are opened, and files that a note names.
 const OPENED_MAX: usize = 1_000;
 const NAMED_MAX: usize = 3;
@@ -19,7 +22,12 @@ const HEAD_BYTES: u64 = 4_096;
 
 /// Whether a file may be a recording, by its name.
 pub(super) fn may_be(path: &Path) -> bool {
-    has_extension(path, &EXTENSIONS)
+    has_extension(path, &EXTENSIONS) || is_archive(path)
+}
+
+fn is_archive(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    name.is_some_and(|name| ARCHIVES.iter().any(|ending| name.ends_with(ending)))
 }
 
 impl Listed {
@@ -37,7 +45,7 @@ impl Listed {
         let near = self.others.iter().filter(is_near);
         let alike: Vec<String> = near
             .take(OPENED_MAX)
-            .filter(|path| is_recording(path))
+            .filter(|path| is_archive(path) || is_recording(path))
             .map(|path| shown(path))
             .collect();
         let named = alike[..alike.len().min(NAMED_MAX)].join(", ");

@@ -164,7 +164,7 @@ impl<'c> LineLoop<'c> {
         let contract = self.contract;
         let mut plan = self.memory.facts.plan(contract.profile(), event);
         let (splits, marks) = (contract.options().splits_sessions, plan.template.marks);
-        if splits && self.run.is_other_session(marks, plan.template.session.as_deref()) {
+        if splits && self.run.is_other_session(&plan, &self.findings) {
             self.next_session(begin, out)?;
         }
         self.lines.event_follows(&mut self.findings);

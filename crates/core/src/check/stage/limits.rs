@@ -117,7 +117,14 @@ impl LimitCheck {
             if let Some(((line, offset), figure)) = reached.filter(|(_, it)| it > limit) {
                 let is_estimate = matches!(of, Figure::Cost) && facts.cost_usd.is_none();
                 let by = if is_estimate { " by your prices" } else { "" };
-                let message = format!("the run {}{by}; the limit is {limit}", of.reached(figure));
+                let (reached, limit) = match (of.reached(figure), limit.to_string()) {
+                    // Digits that are not shown differ.
+                    (reached, limit_text) if reached.ends_with(&format!(" {limit_text}")) => {
+                        (format!("cost {figure:#}"), format!("{limit:#}"))
+                    }
+                    both => both,
+                };
+                let message = format!("the run {reached}{by}; the limit is {limit}");
                 let mut diagnostic = Diagnostic::new(Rule::LimitExceeded, message);
                 diagnostic.note = was_stopped.then(|| "the run was ended".to_owned());
                 found.push(diagnostic.at(line, offset).of_demand(demand));
@@ -190,6 +197,7 @@ impl Amount {
 impl fmt::Display for Amount {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Dollars(dollars) if out.alternate() => write!(out, "${dollars}"),
             Self::Dollars(dollars) => {
                 let text = format!("{dollars:.4}");
                 // Cents, and more digits if there are any.

@@ -37,7 +37,10 @@ fn reported(stream: &[u8], wants_array: bool, severities: &Severities) -> LinesR
     each_block(stream, usize::MAX, LINE_BYTES_MAX, |block| {
         for line in block {
             let accepted = check.accept(line, parse_line(&line), &mut reader, &mut findings);
-            events.extend(accepted.map(|(line, _)| line.number.to_string()));
+            if let Some((line, _)) = accepted {
+                check.event_follows(&mut findings);
+                events.push(line.number.to_string());
+            }
             if check.is_settled(&mut findings) {
                 findings.report(&mut found);
             }
