@@ -243,7 +243,7 @@ fn the_standard_error_of_a_command_is_redacted() {
         let output = command.env("X", value).output().unwrap();
         let (out, passed_on) = (text(&output.stdout), text(&output.stderr));
         assert!(!out.contains(&value[8..]) && !passed_on.contains(&value[8..]), "{passed_on}");
-        assert_eq!(passed_on, "oops [REDACTED:X]\nno end [REDACTED:X]", "{out}");
+        assert_eq!(passed_on, "oops [REDACTED:X]\nno end [REDACTED:X]\n", "{out}");
         assert!(
             out.contains(": no end [REDACTED:X] (exit status 3)\n    stderr: oops [REDACTED:X]"),
             "{out}"
