@@ -66,6 +66,18 @@ option() {
   if [[ -n $2 ]]; then arguments+=("--$1=$2"); fi
 }
 
+# Adds the lines of `args`. Spaces around an option, and between it and its value, are no part of them.
+add_args() {
+  local line
+  while read -r line; do
+    if [[ $line =~ ^(-[^=[:blank:]]*)[[:blank:]]+(.*)$ ]]; then
+      arguments+=("${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}")
+    elif [[ -n $line && $line != '#'* ]]; then
+      arguments+=("$line")
+    fi
+  done <<< "${INPUT_ARGS//$'\r'/}"
+}
+
 # Writes a page of the run to the file that the user names. The next step uploads it.
 page_of_run() {
   local name=${INPUT_REPORT##*/}
@@ -117,22 +129,7 @@ option redact "$INPUT_REDACT"
 option timeout "$INPUT_TIMEOUT"
 option idle-timeout "$INPUT_IDLE_TIMEOUT"
 if [[ -n $INPUT_REPORT ]]; then page_of_run; fi
-# Spaces around an option, and between it and its value, are no part of them.
-while read -r line; do
-  name=${line%%[=[:blank:]]*}
-  case $line in
-    '' | '#'*) ;;
-    # Its value may have an equals sign, too.
-    -*) case ${line#"$name"} in
-      [[:blank:]]*)
-        read -r name value <<< "$line"
-        arguments+=("$name" "$value")
-        ;;
-      *) arguments+=("$line") ;;
-    esac ;;
-    *) arguments+=("$line") ;;
-  esac
-done <<< "${INPUT_ARGS//$'\r'/}"
+add_args
 
 if [[ -n $INPUT_RUN ]]; then
   option tee "$INPUT_RECORDING"

@@ -28,7 +28,7 @@ impl Run<'_> {
             let has_place = marks.starts_turn || marks.may_follow_end;
             is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {
-            // The end of a run of which no other event has an id is not its beginning.
+            // An end behind other late events is theirs: it does not begin a session.
             let is_late_end = plan.ends_run() && findings.count(Rule::EventAfterTerminal) > 0;
             let has_constant_id = self.session.rules.id_is_constant.0;
             has_ended && has_constant_id && is_other == Some(true) && !is_late_end
