@@ -14,10 +14,14 @@
 //!
 //! The work on a line is bounded by a multiple of its length.
 
+mod blocks;
 mod characters;
+mod heredoc;
 mod list;
+mod options;
 mod parser;
 mod pipes;
+mod word;
 mod wrappers;
 
 use parser::ShellParser;
@@ -78,6 +82,9 @@ struct ShellCommand {
     /// The words at which a program may be named: the first one, and those behind `sudo` and such.
     starts: Vec<usize>,
     exit: ExitShown,
+    /// The same where a failure does not stop the shell, although `set -e` says so: before `&&` and
+    /// in a condition.
+    exit_unstopped: ExitShown,
 }
 
 /// Replaces a space inside a word, so that no pattern mistakes a part of a word for a word.
@@ -104,7 +111,27 @@ impl ShellCommand {
         let words = text.split(|it: char| it.is_whitespace() || "(){};&|`\"'".contains(it));
         let words: Vec<String> = words.filter(|it| !it.is_empty()).map(str::to_owned).collect();
         let starts = (0..words.len().min(WORDS_MAX)).collect();
-        Self { words, starts, exit: ExitShown::Nothing }
+        Self::new(words, starts, ExitShown::Nothing)
+    }
+
+    fn new(words: Vec<String>, starts: Vec<usize>, exit: ExitShown) -> Self {
+        Self { words, starts, exit, exit_unstopped: exit }
+    }
+
+    /// In `{ make && ls; }` a failure of the first command does not stop the shell.
+    fn stop_only_where_last(&mut self) {
+        if self.exit_unstopped == ExitShown::IfItSucceeds {
+            self.exit = ExitShown::Nothing;
+        }
+    }
+
+    fn ignore_stops(&mut self) {
+        self.exit = self.exit.max(self.exit_unstopped);
+    }
+
+    /// It was run by a shell of its own, which stops wherever that is.
+    fn end_shell(&mut self) {
+        self.exit_unstopped = self.exit;
     }
 
     /// The command from each word on that may name a program: as it is, and without the program's
@@ -175,6 +202,25 @@ mod tests {
             ("echo $(make)", "nothing"),
             ("cat <<E | sh\nmake\nE", "nothing c"),
             ("npm exec make -- --if-present", "own s"),
+            ("set -e; set +e; make; ls", "nothing c"),
+            ("set -o pipefail; set +o pipefail; make | tail", "nothing c"),
+            ("set -e; make && ls; ls", "nothing c"),
+            ("set -e; if make; then ls; fi; ls", "nothing c"),
+            ("(set -e; ls); make; ls", "nothing c"),
+            ("f() { set -e; ls; }\nmake\nls", "nothing c"),
+            ("make || exit 1; ls", "if c"),
+            ("make || { echo no; exit 1; }", "own c"),
+            ("make || { echo no; exit $?; }", "nothing c"),
+            ("make || { ls || exit 1; }", "nothing c"),
+            ("make || exit", "own c"),
+            ("make || exit $CODE", "nothing c"),
+            ("exit 0; make", "nothing c"),
+            ("if ls; then exit; fi; make", "nothing c"),
+            ("A=${1:-$(ls | awk '{print $1}')}\nmake", "own f c"),
+            ("echo ${A:-$(make)} \"${B:-don't}\"", "nothing"),
+            ("bash -c 'make>log'", "own c"),
+            ("cat <<E\n$(make)\nE", "nothing"),
+            ("cat <<'E'\n$(make)\nE", "-"),
             ("echo 'make'", "-"),
             ("git commit -m 'a; make'", "-"),
             ("ls # make", "-"),

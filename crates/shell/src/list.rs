@@ -1,5 +1,6 @@
 //! Commands one after the other, and which of them the exit status of all is about.
 
+use super::wrappers::without_keywords;
 use super::{ExitShown, ShellCommand};
 
 /// What comes after a pipeline.
@@ -12,24 +13,71 @@ pub(super) enum Next {
     Other,
 }
 
+impl Next {
+    /// Whether what comes next is run only if this fails, or only if it does not.
+    pub(super) fn depends(self) -> bool {
+        matches!(self, Self::And | Self::Or)
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Pipeline {
     pub(super) commands: Vec<ShellCommand>,
     /// Whether it is only a blank line or a comment.
     pub(super) is_empty: bool,
-    /// Whether it only makes the line fail: `exit 1`.
-    pub(super) fails: bool,
-    /// Whether the shell stops at the first command that fails.
+    pub(super) ending: Ending,
+    /// Whether the shell stops if it fails.
     pub(super) stops: bool,
     pub(super) next: Next,
 }
 
-/// Whether a command only makes the line fail.
-pub(super) fn does_fail(words: &[String]) -> bool {
-    match words {
-        [word] => word == "false",
-        [word, status] => (word == "exit" || word == "return") && status != "0",
-        _ => false,
+/// How a command, or a list in the end, only fails, or ends the shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    None,
+    /// It fails, and what comes next is run: `false`.
+    Fails,
+    /// `exit 1`
+    ExitsInFailure,
+    /// `exit 0`, or a status that is not known.
+    Exits,
+    /// With the status of the command before: `exit`.
+    ExitsAsBefore,
+}
+
+impl Ending {
+    pub(super) fn of(words: &[String]) -> Self {
+        let command: Vec<&str> = without_keywords(words).iter().map(String::as_str).collect();
+        let is_failure = |status: &str| status.parse().is_ok_and(|it: i32| it & 0xff != 0);
+        match command[..] {
+            ["false"] if words[0] != "!" => Self::Fails,
+            ["exit" | "return"] | ["exit" | "return", "$?"] => Self::ExitsAsBefore,
+            ["exit" | "return", status] if is_failure(status) => Self::ExitsInFailure,
+            ["exit" | "return", ..] => Self::Exits,
+            _ => Self::None,
+        }
+    }
+
+    pub(super) fn of_list(pipelines: &[Pipeline]) -> Self {
+        let end = pipelines.iter().rposition(|it| !it.is_empty);
+        let Some(last) = end.map(|end| &pipelines[end]) else { return Self::None };
+        let before = &pipelines[..end.unwrap_or_default()];
+        match (last.ending, before.last().map(|it| it.next)) {
+            _ if first_exit(before).is_some() => Self::Exits,
+            _ if last.next == Next::Background => Self::None,
+            (Self::Exits, _) | (Self::ExitsAsBefore, Some(_)) => Self::Exits,
+            (_, Some(Next::Or)) => Self::None,
+            // Where the command before fails, so does the list.
+            (Self::ExitsInFailure, Some(Next::And)) => Self::Fails,
+            (ending, _) => ending,
+        }
+    }
+
+    pub(super) fn of_subshell(self) -> Self {
+        match self {
+            Self::ExitsInFailure | Self::Fails => Self::Fails,
+            Self::Exits | Self::ExitsAsBefore | Self::None => Self::None,
+        }
     }
 }
 
@@ -37,26 +85,74 @@ pub(super) fn does_fail(words: &[String]) -> bool {
 pub(super) fn raise(commands: &mut [ShellCommand], exit: ExitShown) {
     for command in commands {
         command.exit = command.exit.max(exit);
+        command.exit_unstopped = command.exit_unstopped.max(exit);
     }
 }
 
 /// The commands of a list, with what its exit status says of them.
 pub(super) fn judged(mut pipelines: Vec<Pipeline>) -> Vec<ShellCommand> {
-    let last = pipelines.iter().rposition(|it| !it.is_empty).unwrap_or_default();
-    // By what comes after a pipeline, from the last one on.
-    let mut exit = ExitShown::Own;
-    for at in (0..pipelines.len()).rev() {
-        exit = match pipelines[at].next {
-            Next::Other if at >= last => ExitShown::Own,
-            Next::Other if pipelines[at].stops => ExitShown::IfItSucceeds,
-            Next::And => exit.max(ExitShown::IfItSucceeds),
-            Next::Or if pipelines.get(at + 1).is_some_and(|it| it.fails) => exit,
-            Next::Background | Next::Or | Next::Other => ExitShown::Nothing,
-        };
-        // The command before it may have succeeded instead.
-        let is_other = at > 0 && pipelines[at - 1].next == Next::Or;
-        let shown = if is_other { ExitShown::Nothing } else { exit };
-        raise(&mut pipelines[at].commands, shown);
+    let shown = exits(&pipelines, true);
+    let unstopped = exits(&pipelines, false);
+    for (pipeline, (exit, unstopped)) in pipelines.iter_mut().zip(shown.into_iter().zip(unstopped))
+    {
+        for command in &mut pipeline.commands {
+            command.exit = command.exit.max(exit);
+            command.exit_unstopped = command.exit_unstopped.max(unstopped);
+        }
     }
     pipelines.into_iter().flat_map(|it| it.commands).collect()
+}
+
+/// What the exit status of a list says of each of its pipelines, where the shell stops at the first
+/// one that fails, if it was told so, or where it never does.
+fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
+    let last = pipelines.iter().rposition(|it| !it.is_empty).unwrap_or_default();
+    let mut exits = vec![ExitShown::Nothing; pipelines.len()];
+    // By what comes after a pipeline, from the last one on.
+    let (mut exit, mut by_stop, mut in_background) = (ExitShown::Own, false, false);
+    for at in (0..pipelines.len()).rev() {
+        let Pipeline { stops, next, .. } = pipelines[at];
+        match next {
+            Next::Other | Next::Background => {
+                in_background = next == Next::Background;
+                by_stop = !in_background && at < last && stops && may_stop;
+                exit = match () {
+                    () if by_stop => ExitShown::IfItSucceeds,
+                    () if !in_background && at >= last => ExitShown::Own,
+                    () => ExitShown::Nothing,
+                };
+            }
+            // The shell does not stop at a failure before `&&`.
+            Next::And if by_stop => exit = ExitShown::Nothing,
+            Next::And => exit = exit.max(ExitShown::IfItSucceeds),
+            Next::Or => match pipelines.get(at + 1).map(|it| it.ending) {
+                Some(Ending::Fails) => {}
+                Some(Ending::ExitsInFailure | Ending::ExitsAsBefore) if !in_background => {
+                    (exit, by_stop) = (exit.min(ExitShown::IfItSucceeds), false);
+                }
+                _ => exit = ExitShown::Nothing,
+            },
+        }
+        // It may not be run, and the shell goes on.
+        let is_skipped = match pipelines[..at].last().map(|it| it.next) {
+            Some(Next::Or) => true,
+            Some(Next::And) => by_stop,
+            Some(Next::Background | Next::Other) | None => false,
+        };
+        exits[at] = if is_skipped { ExitShown::Nothing } else { exit };
+    }
+    if let Some(exit) = first_exit(pipelines) {
+        exits[exit + 1..].fill(ExitShown::Nothing);
+    }
+    exits
+}
+
+/// The first pipeline that may end the shell without a failure.
+fn first_exit(pipelines: &[Pipeline]) -> Option<usize> {
+    let is_behind_failure = |at: usize| at > 0 && pipelines[at - 1].next == Next::Or;
+    (0..pipelines.len()).find(|at| match pipelines[*at].ending {
+        Ending::Exits => true,
+        Ending::ExitsAsBefore => !is_behind_failure(*at),
+        Ending::None | Ending::Fails | Ending::ExitsInFailure => false,
+    })
 }

@@ -3,33 +3,36 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::list::{Next, Pipeline, does_fail, judged, raise};
+use super::blocks::Blocks;
+use super::heredoc::Heredoc;
+use super::list::{Ending, Next, Pipeline, judged, raise};
+use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
-use super::wrappers::{LETTERS_MAX, hides_exit, is_command_option, is_shell, runs_text, starts};
+use super::wrappers::{
+    hides_exit, is_command_option, is_shell, runs_text, starts, without_keywords,
+};
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
-/// Replaces the output of a command in a word.
-const SUBSTITUTED: &str = "$()";
+/// What makes a single word a list of commands.
+const OPERATORS: &[char] = &['&', '(', ')', ';', '<', '>', '`', '|'];
 
-const DEPTH_MAX: usize = 12;
+pub(super) const DEPTH_MAX: usize = 12;
 
 /// The texts inside a line are read up to so many times its length.
 const BUDGET: usize = 16;
 
 pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
-    depth: usize,
-    /// `set -e` and `set -o pipefail`.
-    stops: bool,
-    pipes_fail: bool,
-    /// The ends of the texts that begin in the next line, and whether a shell runs them.
-    heredocs: Vec<(String, bool)>,
+    pub(super) depth: usize,
+    options: ShellOptions,
+    /// Their texts begin in the next line.
+    pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
     here_string: Option<String>,
     /// Commands inside of words.
-    inner: Vec<ShellCommand>,
-    /// Whether the last list only makes the line fail in the end: `{ echo no; exit 1; }`.
-    ends_in_failure: bool,
+    pub(super) inner: Vec<ShellCommand>,
+    /// How the last list makes the line fail: `{ echo no; exit 1; }`.
+    ending: Ending,
     /// How many bytes of texts inside of others may still be read: each text may be read in
     /// several ways, and so may the texts in it.
     budget: Rc<Cell<usize>>,
@@ -40,12 +43,11 @@ impl<'t> ShellParser<'t> {
         Self {
             rest: line,
             depth: 0,
-            stops: false,
-            pipes_fail: false,
+            options: ShellOptions::default(),
             heredocs: Vec::new(),
             here_string: None,
             inner: Vec::new(),
-            ends_in_failure: false,
+            ending: Ending::None,
             budget: Rc::new(Cell::new(line.len().saturating_mul(BUDGET))),
         }
     }
@@ -58,12 +60,14 @@ impl<'t> ShellParser<'t> {
         commands
     }
 
-    fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
+    pub(super) fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
         if self.depth == DEPTH_MAX {
+            self.ending = Ending::None;
             return vec![ShellCommand::unread(std::mem::take(&mut self.rest))];
         }
         self.depth += 1;
-        let mut pipelines = Vec::new();
+        let mut pipelines: Vec<Pipeline> = Vec::new();
+        let mut blocks = Blocks::default();
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -76,39 +80,55 @@ impl<'t> ShellParser<'t> {
                 Some(')') => {
                     self.next();
                 }
-                Some(_) => pipelines.push(self.pipeline()),
+                Some(_) => {
+                    let before = self.options;
+                    let pipeline = self.pipeline(&mut blocks);
+                    let last = pipelines.last().map_or(Next::Other, |it| it.next);
+                    if blocks.are_open() || last.depends() || pipeline.next == Next::Background {
+                        self.options = self.options.and(before);
+                    }
+                    pipelines.push(pipeline);
+                }
             }
         }
         self.depth -= 1;
-        self.ends_in_failure = pipelines.iter().rfind(|it| !it.is_empty).is_some_and(|it| it.fails);
+        self.ending = Ending::of_list(&pipelines);
         judged(pipelines)
     }
 
-    fn pipeline(&mut self) -> Pipeline {
+    fn pipeline(&mut self, blocks: &mut Blocks) -> Pipeline {
         let mut commands: Vec<ShellCommand> = Vec::new();
         let mut is_empty = true;
-        let mut fails;
+        let mut ending;
+        let options = self.options;
         let before = std::mem::take(&mut self.inner);
         let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
+        let mut is_pipe = false;
         loop {
             self.skip_blanks();
+            blocks.observe(self.rest);
             let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
             if is_braces || self.rest.starts_with('(') {
                 self.next();
                 let end = if is_braces { '}' } else { ')' };
-                commands.extend(self.list(Some(end)));
-                fails = self.ends_in_failure;
+                let mut group = self.list(Some(end));
+                ending = self.ending;
+                if !is_braces {
+                    (ending, self.options) = (ending.of_subshell(), options);
+                } else if self.options.stops {
+                    group.iter_mut().for_each(ShellCommand::stop_only_where_last);
+                }
+                commands.append(&mut group);
                 self.words();
                 // What a group reads and prints is not followed.
                 (is_empty, piped, self.here_string) = (false, None, None);
             } else {
                 let words = self.words();
-                is_empty &= words.is_empty();
-                fails = does_fail(&words);
+                is_empty &= words.is_empty() && self.inner.is_empty();
+                ending = Ending::of(&words);
                 let read = self.here_string.take().or(piped);
                 piped = if reads_commands(&words) {
-                    let texts = self.heredocs.iter_mut().skip(heredocs);
-                    texts.for_each(|(_, is_run)| *is_run = true);
+                    self.heredocs.iter_mut().skip(heredocs).for_each(|it| it.is_run = true);
                     heredocs = self.heredocs.len();
                     self.inner_commands(&read.unwrap_or_default());
                     None
@@ -123,15 +143,25 @@ impl<'t> ShellParser<'t> {
             }
             self.take("&");
             self.rest = self.rest.trim_start();
-            if !self.pipes_fail {
+            is_pipe = true;
+            if !self.options.pipes_fail {
                 raise(&mut commands[raised..], ExitShown::Nothing);
                 raised = commands.len();
             }
         }
         self.inner = before;
-        let stops = self.stops;
+        if is_pipe {
+            // Each of its commands has a shell of its own.
+            (ending, self.options) = (ending.of_subshell(), options);
+        }
         let next = self.operator(&mut commands);
-        Pipeline { commands, is_empty, fails, stops, next }
+        if next.depends() {
+            commands.iter_mut().for_each(ShellCommand::ignore_stops);
+        }
+        if blocks.are_open() {
+            raise(&mut commands, ExitShown::Nothing);
+        }
+        Pipeline { commands, is_empty, ending, stops: self.options.stops, next }
     }
 
     /// What comes next; adds the commands in the texts that a shell reads.
@@ -149,7 +179,7 @@ impl<'t> ShellParser<'t> {
                 Next::Other
             }
         };
-        if matches!(next, Next::And | Next::Or) {
+        if next.depends() {
             self.rest = self.rest.trim_start();
         }
         next
@@ -157,7 +187,7 @@ impl<'t> ShellParser<'t> {
 
     /// The words of a command, without what it reads from and writes to files.
     fn words(&mut self) -> Vec<String> {
-        let mut words = Vec::new();
+        let mut words: Vec<String> = Vec::new();
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -170,8 +200,14 @@ impl<'t> ShellParser<'t> {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.rest = &self.rest[end..];
                 }
-                // A function: its body is a command.
-                Some('(') if words.len() == 1 && self.take("()") => words.clear(),
+                Some('(') if is_function_name(&words) && self.take("()") => {
+                    words.clear();
+                    self.function_body();
+                }
+                Some('{') if names_function(&words) => {
+                    words.clear();
+                    self.function_body();
+                }
                 Some('(') => {
                     self.next();
                     self.inner_list(')');
@@ -188,14 +224,17 @@ impl<'t> ShellParser<'t> {
         }
     }
 
+    /// A function may never be called.
+    fn function_body(&mut self) {
+        self.rest = self.rest.trim_start();
+        if self.take("{") {
+            self.inner_list('}');
+        }
+    }
+
     fn redirection(&mut self) {
-        let is_heredoc = !self.rest.starts_with("<<<") && self.take("<<");
-        if is_heredoc {
-            self.take("-");
-            self.skip_blanks();
-            let end = self.word().replace('\\', "");
-            self.heredocs.push((end, false));
-            return;
+        if !self.rest.starts_with("<<<") && self.take("<<") {
+            return self.heredoc();
         }
         let is_text = self.take("<<<");
         while self.take("<") || self.take(">") {}
@@ -210,120 +249,23 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    /// Passes over the texts that commands of the line before read.
-    fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) {
-        for (end, is_of_shell) in std::mem::take(&mut self.heredocs) {
-            let mut text = String::new();
-            while !self.rest.is_empty() {
-                let line = self.until('\n');
-                if line.trim_matches(['\t', '\r']) == end {
-                    break;
-                }
-                if is_of_shell {
-                    text.extend([line, "\n"]);
-                }
-            }
-            self.inner_commands(&text);
-            commands.append(&mut self.inner);
-        }
-    }
-
     /// Commands whose output becomes a part of a word.
-    fn inner_list(&mut self, end: char) {
-        let heredocs = std::mem::take(&mut self.heredocs);
+    pub(super) fn inner_list(&mut self, end: char) {
+        let (heredocs, options) = (std::mem::take(&mut self.heredocs), self.options);
         let mut commands = self.list(Some(end));
-        self.heredocs = heredocs;
+        (self.heredocs, self.options) = (heredocs, options);
         raise(&mut commands, ExitShown::Nothing);
         self.inner.append(&mut commands);
     }
 
-    /// A word without its quotes.
-    fn word(&mut self) -> String {
-        let mut word = String::new();
-        while let Some(next) = self.peek() {
-            if " \t\r\n;&|<>()".contains(next) {
-                break;
-            }
-            self.next();
-            match next {
-                '\'' => word.push_str(self.until('\'')),
-                '"' => self.quoted(&mut word),
-                '\\' => self.escaped(&mut word),
-                '`' => self.backquoted(&mut word),
-                '$' => self.dollar(&mut word),
-                other => word.push(other),
-            }
-        }
-        word
-    }
-
-    fn quoted(&mut self, word: &mut String) {
-        while let Some(next) = self.next() {
-            match next {
-                '"' => return,
-                '`' => self.backquoted(word),
-                '$' if self.peek() != Some('\'') => self.dollar(word),
-                '\\' => match self.next() {
-                    Some('\n') | None => {}
-                    Some(escaped) => {
-                        if !"$`\"\\".contains(escaped) {
-                            word.push('\\');
-                        }
-                        word.push(escaped);
-                    }
-                },
-                other => word.push(other),
-            }
-        }
-    }
-
-    /// What is behind a backslash. Before a letter it may be that of a path in Windows.
-    fn escaped(&mut self, word: &mut String) {
-        match self.next() {
-            Some('\n') | None => {}
-            Some(letter) if letter.is_alphanumeric() => word.extend(['\\', letter]),
-            Some(other) => word.push(other),
-        }
-    }
-
-    /// A backquote without a partner is an ordinary character, as for PowerShell.
-    fn backquoted(&mut self, word: &mut String) {
-        if let Some((text, rest)) = self.rest.split_once('`') {
-            self.rest = rest;
-            self.inner_commands(text);
-            word.push_str(SUBSTITUTED);
-        }
-    }
-
     /// The commands in a text, of which the exit status says nothing.
-    fn inner_commands(&mut self, text: &str) {
+    pub(super) fn inner_commands(&mut self, text: &str) {
         let mut commands = self.inner_text(text).list(None);
         raise(&mut commands, ExitShown::Nothing);
         self.inner.append(&mut commands);
     }
 
-    fn dollar(&mut self, word: &mut String) {
-        match self.peek() {
-            Some('(') => {
-                self.next();
-                self.inner_list(')');
-                word.push_str(SUBSTITUTED);
-            }
-            Some('{') => {
-                word.push('$');
-                word.push_str(self.until('}'));
-            }
-            Some('\'') => {
-                self.next();
-                while let Some(next) = self.next().filter(|next| *next != '\'') {
-                    word.extend(if next == '\\' { self.next() } else { Some(next) });
-                }
-            }
-            _ => word.push('$'),
-        }
-    }
-
-    fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
+    pub(super) fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
         let rest = self.budget.get().checked_sub(text.len());
         self.budget.set(rest.unwrap_or_default());
         let depth = if rest.is_some() { self.depth } else { DEPTH_MAX };
@@ -337,7 +279,7 @@ impl<'t> ShellParser<'t> {
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
         if program_name(&words[*first]) == "set" {
-            self.set(&words[first + 1..]);
+            self.options.set(&words[first + 1..]);
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
         for start in &starts {
@@ -353,13 +295,16 @@ impl<'t> ShellParser<'t> {
                 _ => continue,
             };
             // A single word may be the first of an unquoted list.
-            let text = words.get(at).filter(|text| text.contains(char::is_whitespace));
+            let text = words
+                .get(at)
+                .filter(|text| text.contains(char::is_whitespace) || text.contains(OPERATORS));
             // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
                 let mut inner = self.inner_text(text);
-                inner.set(options);
+                inner.options.set(options);
                 commands.extend(inner.list(None));
+                commands.iter_mut().for_each(ShellCommand::end_shell);
             }
         }
         for word in &mut words {
@@ -367,20 +312,20 @@ impl<'t> ShellParser<'t> {
                 *word = word.replace(char::is_whitespace, INNER_SPACE.encode_utf8(&mut [0; 4]));
             }
         }
-        commands.push(ShellCommand { words, starts, exit: ExitShown::Own });
+        commands.push(ShellCommand::new(words, starts, ExitShown::Own));
         if hides_exit {
             raise(&mut commands, ExitShown::Nothing);
         }
         commands
     }
+}
 
-    /// The options of `set`, or of a shell.
-    fn set(&mut self, options: &[String]) {
-        for option in options {
-            let letters = option.strip_prefix('-').filter(|it| !it.starts_with('-'));
-            let is_stop = letters.is_some_and(|it| it.contains('e') && it.len() <= LETTERS_MAX);
-            self.stops |= is_stop || option == "errexit";
-            self.pipes_fail |= option == "pipefail";
-        }
-    }
+/// `function NAME`
+fn names_function(words: &[String]) -> bool {
+    matches!(without_keywords(words), [first, _] if first == "function")
+}
+
+/// What `()` may follow.
+fn is_function_name(words: &[String]) -> bool {
+    without_keywords(words).len() == 1 || names_function(words)
 }

@@ -153,6 +153,12 @@ fn is_keyword(word: &str) -> bool {
     has(KEYWORDS, word)
 }
 
+/// What is behind the keywords with which a command begins.
+pub(super) fn without_keywords(words: &[String]) -> &[String] {
+    let keywords = words.iter().take_while(|word| is_keyword(word)).count();
+    &words[keywords..]
+}
+
 /// Windows ignores the case of names.
 pub(super) fn has(names: &[&str], name: &str) -> bool {
     names.iter().any(|it| it.eq_ignore_ascii_case(name))

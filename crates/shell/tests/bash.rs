@@ -1,0 +1,157 @@
+//! What the exit status of a line is said to show is what Bash shows.
+
+use std::process::{Command, Stdio};
+
+use ndjson_check_shell::{ExitShown, run_of};
+
+/// Lines for each run of the test.
+const LINES: u64 = 400;
+
+/// Lines that Bash runs at once.
+const BATCH: u64 = 40;
+
+/// Random numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, count: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % count
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len())]
+    }
+}
+
+/// Writes a line with one command `make`.
+struct Writer {
+    random: Random,
+    has_make: bool,
+}
+
+impl Writer {
+    fn list(&mut self, depth: usize) -> String {
+        let mut list = self.pipeline(depth);
+        for _ in 0..self.random.below(4) {
+            let next = self.random.one(&["; ", "; ", " && ", " || ", "\n", " & "]);
+            list += next;
+            list += &self.pipeline(depth);
+        }
+        list
+    }
+
+    fn pipeline(&mut self, depth: usize) -> String {
+        match self.random.below(12) {
+            0 => format!("{} | {}", self.command(depth), self.command(depth)),
+            1 => format!("! {}", self.command(depth)),
+            _ => self.command(depth),
+        }
+    }
+
+    fn command(&mut self, depth: usize) -> String {
+        let kind = if depth == 0 { self.random.below(5) } else { self.random.below(15) };
+        match kind {
+            0 | 1 if !self.has_make => {
+                self.has_make = true;
+                "make".to_owned()
+            }
+            0..=2 => self.random.one(&["ls", "ls", "true", "echo x"]).to_owned(),
+            3 => {
+                let options =
+                    ["set -e", "set +e", "set -eo pipefail", "set -o pipefail", "set +o pipefail"];
+                self.random.one(&options).to_owned()
+            }
+            4 => self
+                .random
+                .one(&["exit 1", "exit", "exit $?", "exit 0", "false", "lose"])
+                .to_owned(),
+            5 => format!("({})", self.list(depth - 1)),
+            6 => format!("{{ {}; }}", self.ended(depth - 1)),
+            7 => format!("if {}; then {}; fi", self.condition(), self.ended(depth - 1)),
+            8 => format!("while {}; do {}; break; done", self.condition(), self.ended(depth - 1)),
+            9 => format!("echo \"$({})\"", self.list(depth - 1)),
+            10 => format!("f() {{ {}; }}", self.ended(depth - 1)),
+            11 => format!("bash -c '{}'", self.list(0)),
+            12 => format!("bash -ec '{}'", self.list(0)),
+            13 => format!("for i in 1 2; do {}; done", self.ended(depth - 1)),
+            _ => format!(
+                "echo ${{x:-{}}}",
+                self.random.one(&["a", "$(ls)", "'}'", "\"}\"", "${y:-}"])
+            ),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        match self.random.below(4) {
+            0 if !self.has_make => {
+                self.has_make = true;
+                "make".to_owned()
+            }
+            1 => "! lose && ls".to_owned(),
+            2 => "lose; ls".to_owned(),
+            _ => "ls".to_owned(),
+        }
+    }
+
+    /// A list that `;` may follow.
+    fn ended(&mut self, depth: usize) -> String {
+        let list = self.list(depth);
+        if list.ends_with('&') { format!("{list} :") } else { list }
+    }
+}
+
+fn line(seed: u64) -> String {
+    let mut writer = Writer { random: Random(seed), has_make: false };
+    writer.random.below(2);
+    let line = writer.list(2);
+    let line = if writer.has_make { line } else { format!("{line}\nmake && ls") };
+    let start = writer.random.one(&["", "", "set -e\n", "set -euo pipefail; "]);
+    format!("{start}{line}")
+}
+
+/// Whether Bash exits with 0 for each line, if `make` succeeds, and if it fails.
+fn statuses(lines: &[String]) -> Option<Vec<(bool, bool)>> {
+    let mut script = String::from(
+        "make() { return $MAKE; }; ls() { :; }; lose() { return 3; }; export -f make ls lose\n",
+    );
+    for line in lines {
+        for status in [0, 1] {
+            let quoted = line.replace('\'', r"'\''");
+            script += &format!("MAKE={status} bash -c '{quoted}' > /dev/null 2>&1; echo $?\n");
+        }
+    }
+    let command = Command::new("bash").args(["-c", &script]).stderr(Stdio::null()).output().ok()?;
+    let text = String::from_utf8(command.stdout).expect("numbers");
+    let codes: Vec<bool> = text.lines().map(|code| code == "0").collect();
+    assert_eq!(codes.len(), 2 * lines.len());
+    Some(codes.chunks(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+#[test]
+fn the_exit_status_shows_what_it_shows_in_bash() {
+    let seed: u64 = std::env::var("SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
+    let (mut own, mut if_it_succeeds) = (0, 0);
+    let mut faults = String::new();
+    for batch in 0..LINES / BATCH {
+        let first = seed * LINES + batch * BATCH;
+        let lines: Vec<String> = (first..first + BATCH).map(line).collect();
+        let Some(statuses) = statuses(&lines) else {
+            eprintln!("NOT CHECKED: what Bash does; there is no Bash");
+            return;
+        };
+        for (line, (after_success, after_failure)) in lines.iter().zip(statuses) {
+            let run = run_of(line, |command| command == "make").expect(line);
+            own += u32::from(run.exit == ExitShown::Own);
+            if_it_succeeds += u32::from(run.exit == ExitShown::IfItSucceeds);
+            // A command before it may have ended the line.
+            let is_wrong = run.exit != ExitShown::Nothing && after_failure;
+            if is_wrong {
+                faults += &format!("{:?} {after_success} {after_failure}:\n{line}\n\n", run.exit);
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+    assert!(own > 10 && if_it_succeeds > 10, "{own} {if_it_succeeds}");
+}
