@@ -1,10 +1,16 @@
 //! `if`, `for` and such, whose parts are pipelines of one list.
 
+/// Without it, `if` is that of another shell, such as PowerShell, whose blocks have braces.
+pub(super) fn has_block_end(line: &str) -> bool {
+    let mut words = line.split(|it: char| it.is_whitespace() || ";&|()".contains(it));
+    words.any(|word| ["fi", "done", "esac"].contains(&word))
+}
+
 /// How many blocks are open.
 #[derive(Debug, Default)]
-pub(super) struct Blocks(usize);
+pub(super) struct OpenBlocks(usize);
 
-impl Blocks {
+impl OpenBlocks {
     /// Takes the words with which a command begins.
     pub(super) fn observe(&mut self, command: &str) {
         for word in command.split_whitespace() {
@@ -19,7 +25,7 @@ impl Blocks {
     }
 
     /// Whether the command may not be run.
-    pub(super) fn are_open(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.0 > 0
     }
 }

@@ -215,6 +215,8 @@ mod tests {
             ("make || exit", "own c"),
             ("make || exit $CODE", "nothing c"),
             ("exit 0; make", "nothing c"),
+            ("if (Test-Path x) { del x }; make", "own c"),
+            ("! { ls; make; }", "nothing c"),
             ("if ls; then exit; fi; make", "nothing c"),
             ("A=${1:-$(ls | awk '{print $1}')}\nmake", "own f c"),
             ("echo ${A:-$(make)} \"${B:-don't}\"", "nothing"),

@@ -25,7 +25,7 @@ pub(super) struct Pipeline {
     pub(super) commands: Vec<ShellCommand>,
     /// Whether it is only a blank line or a comment.
     pub(super) is_empty: bool,
-    pub(super) ending: Ending,
+    pub(super) ending: PipelineEnd,
     /// Whether the shell stops if it fails.
     pub(super) stops: bool,
     pub(super) next: Next,
@@ -33,7 +33,7 @@ pub(super) struct Pipeline {
 
 /// How a command, or a list in the end, only fails, or ends the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum PipelineEnd {
     None,
     /// It fails, and what comes next is run: `false`.
     Fails,
@@ -45,12 +45,12 @@ pub(super) enum Ending {
     ExitsAsBefore,
 }
 
-impl Ending {
+impl PipelineEnd {
     pub(super) fn of(words: &[String]) -> Self {
         let command: Vec<&str> = without_keywords(words).iter().map(String::as_str).collect();
         let is_failure = |status: &str| status.parse().is_ok_and(|it: i32| it & 0xff != 0);
         match command[..] {
-            ["false"] if words[0] != "!" => Self::Fails,
+            ["false"] => Self::Fails,
             ["exit" | "return"] | ["exit" | "return", "$?"] => Self::ExitsAsBefore,
             ["exit" | "return", status] if is_failure(status) => Self::ExitsInFailure,
             ["exit" | "return", ..] => Self::Exits,
@@ -71,6 +71,11 @@ impl Ending {
             (Self::ExitsInFailure, Some(Next::And)) => Self::Fails,
             (ending, _) => ending,
         }
+    }
+
+    /// Behind `!`.
+    pub(super) fn inverted(self) -> Self {
+        if self == Self::Fails { Self::None } else { self }
     }
 
     pub(super) fn of_subshell(self) -> Self {
@@ -126,8 +131,10 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
             Next::And if by_stop => exit = ExitShown::Nothing,
             Next::And => exit = exit.max(ExitShown::IfItSucceeds),
             Next::Or => match pipelines.get(at + 1).map(|it| it.ending) {
-                Some(Ending::Fails) => {}
-                Some(Ending::ExitsInFailure | Ending::ExitsAsBefore) if !in_background => {
+                Some(PipelineEnd::Fails) => {}
+                Some(PipelineEnd::ExitsInFailure | PipelineEnd::ExitsAsBefore)
+                    if !in_background =>
+                {
                     (exit, by_stop) = (exit.min(ExitShown::IfItSucceeds), false);
                 }
                 _ => exit = ExitShown::Nothing,
@@ -151,8 +158,8 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
 fn first_exit(pipelines: &[Pipeline]) -> Option<usize> {
     let is_behind_failure = |at: usize| at > 0 && pipelines[at - 1].next == Next::Or;
     (0..pipelines.len()).find(|at| match pipelines[*at].ending {
-        Ending::Exits => true,
-        Ending::ExitsAsBefore => !is_behind_failure(*at),
-        Ending::None | Ending::Fails | Ending::ExitsInFailure => false,
+        PipelineEnd::Exits => true,
+        PipelineEnd::ExitsAsBefore => !is_behind_failure(*at),
+        PipelineEnd::None | PipelineEnd::Fails | PipelineEnd::ExitsInFailure => false,
     })
 }

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::blocks::Blocks;
+use super::blocks::{OpenBlocks, has_block_end};
 use super::heredoc::Heredoc;
-use super::list::{Ending, Next, Pipeline, judged, raise};
+use super::list::{Next, Pipeline, PipelineEnd, judged, raise};
 use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
@@ -25,6 +25,7 @@ pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
     pub(super) depth: usize,
     options: ShellOptions,
+    has_blocks: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -32,7 +33,7 @@ pub(super) struct ShellParser<'t> {
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
     /// How the last list makes the line fail: `{ echo no; exit 1; }`.
-    ending: Ending,
+    ending: PipelineEnd,
     /// How many bytes of texts inside of others may still be read: each text may be read in
     /// several ways, and so may the texts in it.
     budget: Rc<Cell<usize>>,
@@ -44,10 +45,11 @@ impl<'t> ShellParser<'t> {
             rest: line,
             depth: 0,
             options: ShellOptions::default(),
+            has_blocks: has_block_end(line),
             heredocs: Vec::new(),
             here_string: None,
             inner: Vec::new(),
-            ending: Ending::None,
+            ending: PipelineEnd::None,
             budget: Rc::new(Cell::new(line.len().saturating_mul(BUDGET))),
         }
     }
@@ -62,12 +64,12 @@ impl<'t> ShellParser<'t> {
 
     pub(super) fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
         if self.depth == DEPTH_MAX {
-            self.ending = Ending::None;
+            self.ending = PipelineEnd::None;
             return vec![ShellCommand::unread(std::mem::take(&mut self.rest))];
         }
         self.depth += 1;
         let mut pipelines: Vec<Pipeline> = Vec::new();
-        let mut blocks = Blocks::default();
+        let mut blocks = OpenBlocks::default();
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -84,7 +86,7 @@ impl<'t> ShellParser<'t> {
                     let before = self.options;
                     let pipeline = self.pipeline(&mut blocks);
                     let last = pipelines.last().map_or(Next::Other, |it| it.next);
-                    if blocks.are_open() || last.depends() || pipeline.next == Next::Background {
+                    if blocks.any() || last.depends() || pipeline.next == Next::Background {
                         self.options = self.options.and(before);
                     }
                     pipelines.push(pipeline);
@@ -92,11 +94,11 @@ impl<'t> ShellParser<'t> {
             }
         }
         self.depth -= 1;
-        self.ending = Ending::of_list(&pipelines);
+        self.ending = PipelineEnd::of_list(&pipelines);
         judged(pipelines)
     }
 
-    fn pipeline(&mut self, blocks: &mut Blocks) -> Pipeline {
+    fn pipeline(&mut self, blocks: &mut OpenBlocks) -> Pipeline {
         let mut commands: Vec<ShellCommand> = Vec::new();
         let mut is_empty = true;
         let mut ending;
@@ -106,26 +108,18 @@ impl<'t> ShellParser<'t> {
         let mut is_pipe = false;
         loop {
             self.skip_blanks();
-            blocks.observe(self.rest);
-            let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
-            if is_braces || self.rest.starts_with('(') {
-                self.next();
-                let end = if is_braces { '}' } else { ')' };
-                let mut group = self.list(Some(end));
-                ending = self.ending;
-                if !is_braces {
-                    (ending, self.options) = (ending.of_subshell(), options);
-                } else if self.options.stops {
-                    group.iter_mut().for_each(ShellCommand::stop_only_where_last);
-                }
-                commands.append(&mut group);
-                self.words();
+            if self.has_blocks {
+                blocks.observe(self.rest);
+            }
+            let (is_inverted, first) = (self.take("! "), commands.len());
+            if let Some((group, of_group)) = self.group() {
+                commands.extend(group);
                 // What a group reads and prints is not followed.
-                (is_empty, piped, self.here_string) = (false, None, None);
+                (ending, is_empty, piped, self.here_string) = (of_group, false, None, None);
             } else {
                 let words = self.words();
                 is_empty &= words.is_empty() && self.inner.is_empty();
-                ending = Ending::of(&words);
+                ending = PipelineEnd::of(&words);
                 let read = self.here_string.take().or(piped);
                 piped = if reads_commands(&words) {
                     self.heredocs.iter_mut().skip(heredocs).for_each(|it| it.is_run = true);
@@ -138,6 +132,10 @@ impl<'t> ShellParser<'t> {
                 commands.extend(self.command(words));
             }
             commands.append(&mut self.inner);
+            if is_inverted {
+                ending = ending.inverted();
+                raise(&mut commands[first..], ExitShown::Nothing);
+            }
             if self.rest.starts_with("||") || !self.take("|") {
                 break;
             }
@@ -158,10 +156,29 @@ impl<'t> ShellParser<'t> {
         if next.depends() {
             commands.iter_mut().for_each(ShellCommand::ignore_stops);
         }
-        if blocks.are_open() {
+        if blocks.any() {
             raise(&mut commands, ExitShown::Nothing);
         }
         Pipeline { commands, is_empty, ending, stops: self.options.stops, next }
+    }
+
+    /// `( … )` or `{ …; }`, if one comes next.
+    fn group(&mut self) -> Option<(Vec<ShellCommand>, PipelineEnd)> {
+        let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
+        if !is_braces && !self.rest.starts_with('(') {
+            return None;
+        }
+        self.next();
+        let options = self.options;
+        let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
+        let mut ending = self.ending;
+        if !is_braces {
+            (ending, self.options) = (ending.of_subshell(), options);
+        } else if self.options.stops {
+            commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
+        }
+        self.words();
+        Some((commands, ending))
     }
 
     /// What comes next; adds the commands in the texts that a shell reads.
