@@ -1,6 +1,7 @@
 //! `--redact`: the stream is judged as it came, and all that is written is made from a redacted
 //! copy of it.
 
+use std::collections::HashSet;
 use std::env;
 use std::io::{self, Cursor, Read};
 
@@ -82,6 +83,8 @@ pub(super) struct RedactedCopy<'c> {
     /// What the stream as it came shows about the expectations, which may ask for content; none
     /// unless all content is replaced.
     expectations: Option<Vec<Diagnostic>>,
+    /// The rules that the stream as it came breaks. What replaces its content may break others.
+    broken_rules: HashSet<Rule>,
     /// For messages, which may quote a secret of the configuration or of a schema.
     of_messages: Redactor,
 }
@@ -91,8 +94,9 @@ impl<'c> RedactedCopy<'c> {
         let redactor = redaction.of_stream(checker);
         let (stream, failure) = (checker.stream(name), None);
         let expectations = redaction.is_of_content.then(Vec::new);
+        let broken_rules = HashSet::new();
         let of_messages = Redactor::secrets(&redaction.values);
-        Self { redactor, stream, failure, expectations, of_messages }
+        Self { redactor, stream, failure, expectations, broken_rules, of_messages }
     }
 
     /// Redacts bytes that have been checked, writes them, and checks them again.
@@ -127,11 +131,14 @@ impl<'c> RedactedCopy<'c> {
             copy.write(bytes);
         }
         if self.failure.is_none() {
-            let of_messages = &self.of_messages;
-            let hides_text = self.expectations.is_some();
-            let (original, expectations) = (None, None);
-            let mut judged =
-                WithOriginalVerdict { out, of_messages, hides_text, original, expectations };
+            let mut judged = WithOriginalVerdict {
+                out,
+                of_messages: &self.of_messages,
+                hides_text: self.expectations.is_some(),
+                broken_rules: &self.broken_rules,
+                original: None,
+                expectations: None,
+            };
             self.failure = self.stream.feed(bytes, &mut judged).err();
         }
     }
@@ -151,14 +158,18 @@ impl<'c> RedactedCopy<'c> {
         let original = original.map_err(|error| self.redacted(error))?;
         let mut exit = exit.clone();
         exit.stderr_lines.iter_mut().for_each(|line| *line = self.redactor.stderr_line(line));
-        let Self { stream, failure, expectations, of_messages, .. } = self;
+        let Self { stream, failure, expectations, broken_rules, of_messages, .. } = self;
         if let Some(error) = failure {
             return Err(error);
         }
-        let (original, of_messages) = (Some(&original), &of_messages);
-        let hides_text = expectations.is_some();
-        let mut judged =
-            WithOriginalVerdict { out, of_messages, hides_text, original, expectations };
+        let mut judged = WithOriginalVerdict {
+            out,
+            of_messages: &of_messages,
+            hides_text: expectations.is_some(),
+            broken_rules: &broken_rules,
+            original: Some(&original),
+            expectations,
+        };
         stream.finish(&exit, &mut judged).map(drop)
     }
 }
@@ -174,6 +185,7 @@ impl Observer for RedactedCopy<'_> {
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
         self.redactor.diagnostic(diagnostic);
+        self.broken_rules.insert(diagnostic.rule);
         if let Some(expectations) = &mut self.expectations
             && is_about_expectation(diagnostic)
         {
@@ -192,6 +204,7 @@ struct WithOriginalVerdict<'o> {
     of_messages: &'o Redactor,
     /// Whether no finding shows text of the stream.
     hides_text: bool,
+    broken_rules: &'o HashSet<Rule>,
     /// Once it is known.
     original: Option<&'o StreamSummary>,
     /// Those of the stream as it came, if they replace those of the copy.
@@ -231,7 +244,8 @@ impl Observer for WithOriginalVerdict<'_> {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        if self.expectations.is_none() || !is_about_expectation(diagnostic) {
+        let is_replaced = self.expectations.is_some() && is_about_expectation(diagnostic);
+        if self.broken_rules.contains(&diagnostic.rule) && !is_replaced {
             self.pass_on(diagnostic);
         }
     }

@@ -289,3 +289,19 @@ fn messages_do_not_quote_secrets_of_the_configuration() {
         assert!(!said.contains(&secret()[..12]), "{report}: {said}");
     }
 }
+
+/// Goal: what replaces the content makes no finding of its own.
+#[test]
+fn replaced_content_breaks_no_rule() {
+    let stream = fs::read_to_string(root().join("fixtures/agents/qwen/partial.ndjson")).unwrap();
+    let error = "[API Error: 429 Too many requests]";
+    let stream = stream
+        .replace("It is empty.", error)
+        .replace("\"It \"", "\"[API Error: 429 \"")
+        .replace("\"is empty.\"", "\"Too many requests]\"");
+    assert!(stream.matches(error).count() == 2, "{stream}");
+    let report = run_on(&["--redact", "content"], stream.as_bytes());
+    let printed = text(&report.stdout);
+    assert!(printed.contains("error[success-after-fatal-error]"), "{printed}");
+    assert!(!printed.contains("delta-mismatch"), "{printed}");
+}
