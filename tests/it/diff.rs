@@ -163,3 +163,28 @@ fn recordings_without_an_event_are_not_compared() {
         assert!(printed.starts_with(&expected), "{printed}");
     }
 }
+
+/// Goal: many calls do not hide that the texts differ.
+#[test]
+fn texts_are_compared_after_many_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = fs::read_to_string(crate::streams::root().join(TOOLS)).unwrap();
+    let calls: Vec<&str> =
+        original.lines().filter(|line| line.contains("\"type\":\"tool_")).collect();
+    let text = original.lines().position(|line| line.contains("\"delta\":true")).unwrap();
+    let write = |name: &str, said: &str| {
+        let mut lines: Vec<String> = original.lines().map(|it| it.replace("door", said)).collect();
+        for number in 0..600 {
+            let call =
+                calls.iter().map(|line| line.replace("_id\":\"", &format!("_id\":\"{number}-")));
+            lines.splice(text..text, call.collect::<Vec<_>>());
+        }
+        let path = folder.path().join(name);
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (a, b) = (write("a.ndjson", "door"), write("b.ndjson", "gate"));
+    let (printed, code) = diff(&[&a, &b]);
+    assert!(printed.contains("Only the beginning was compared"), "{printed}");
+    assert!(code == Some(1) && printed.contains("\ntext:\n"), "{printed}");
+}

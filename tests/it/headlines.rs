@@ -5,7 +5,7 @@ use std::path::Path;
 use ndjson_check::{Checker, HumanReport, RunTotals, Written};
 use serde_json::Value;
 
-use crate::streams::{cases, root, run_on, text};
+use crate::streams::{cases, program, root, run_on, text};
 
 /// The line of the json report about a stream.
 fn stream(report: &[u8]) -> Value {
@@ -278,6 +278,16 @@ fn the_exit_status_of_a_shell_is_put_in_words() {
             let report = run_on(&["--exit-status", status, "--profile", "cursor"], stream);
             assert!(text(&report.stdout).contains(says), "{status}: {}", text(&report.stdout));
         }
+    }
+}
+
+/// Goal: 255 is the status of many failures, and of no signal.
+#[test]
+fn an_exit_status_above_those_of_signals_is_no_signal() {
+    let path = "fixtures/agents/goose/interrupted.ndjson";
+    for (status, says) in [("255", "stopped: Headless run interrupted"), ("130", "by SIGINT")] {
+        let output = program().args(["--exit-status", status, path]).output().unwrap();
+        assert!(text(&output.stdout).contains(says), "{}", text(&output.stdout));
     }
 }
 

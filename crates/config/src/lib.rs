@@ -143,10 +143,13 @@ impl Config {
         ];
         let limits = limits.iter().filter(|(_, is_set)| *is_set);
         let limits = limits.map(|(name, _)| ((*name).to_owned(), (*name).to_owned()));
-        let expectations = self
-            .expectations
-            .iter()
-            .map(|(place, expectation)| (place.clone(), format!("{expectation} ({place})")));
+        // The entries of a preset have one place.
+        let expectations = self.expectations.chunk_by(|(one, _), (other, _)| one == other);
+        let expectations = expectations.map(|of_place| {
+            let texts: Vec<String> = of_place.iter().map(|(_, it)| it.to_string()).collect();
+            let place = &of_place[0].0;
+            (place.clone(), format!("{} ({place})", texts.join("; ")))
+        });
         limits.chain(expectations).collect()
     }
 

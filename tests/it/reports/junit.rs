@@ -182,3 +182,32 @@ fn demands_are_tests() {
     assert_eq!(cases(&report).iter().map(first).collect::<Vec<_>>(), expected, "{report}");
     assert!(report.contains("type=\"limit-exceeded\" message=\"the run made 4 tool calls"));
 }
+
+/// Goal: a preset of several demands is one case, and fails once.
+#[test]
+fn the_demands_of_a_preset_are_one_case() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("c.toml"), "[expect]\npresets = [\"read-only\"]\n").unwrap();
+    let stream = root().join("fixtures/agents/claude/plain.ndjson");
+    let mut command = program();
+    command.current_dir(folder.path()).args(["--config", "c.toml", "--report", "junit"]);
+    let output = command.arg(stream).output().unwrap();
+    let cases = cases(&text(&output.stdout));
+    let names: Vec<&str> = cases.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(
+        names,
+        ["stream", "there was no write call; there was no delete call (c.toml:2:12)"]
+    );
+    assert!(cases[1].1[0].starts_with("failure expectation-failed no write call is allowed"));
+}
+
+/// Goal: a limit that a failed run does not show is no test that passed.
+#[test]
+fn a_demand_of_a_failed_run_is_skipped() {
+    let failed = root().join("fixtures/agents/codex/at-capacity.ndjson");
+    let flags = ["--no-config", "--max-cost", "1", "--max-calls", "10", "--report", "junit"];
+    let output = program().args(flags).arg(failed).output().unwrap();
+    let cases = cases(&text(&output.stdout));
+    let skipped = cases[1..].iter().map(|(name, says)| (&**name, says[0].starts_with("skipped")));
+    assert_eq!(skipped.collect::<Vec<_>>(), [("limits.cost", true), ("limits.calls", true)]);
+}

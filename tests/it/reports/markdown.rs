@@ -197,3 +197,18 @@ ndjson-check VERSION, exit code 1
     let expected = expected.replace("VERSION", env!("CARGO_PKG_VERSION"));
     assert_eq!(stdout(&output), expected.replace("PAGES/", PAGES));
 }
+
+/// Goal: the name of a sub-agent's model is no markup.
+#[test]
+fn a_model_in_a_table_is_code() {
+    let path = root().join("fixtures/agents/claude/subagent.ndjson");
+    let stream = fs::read_to_string(path).unwrap();
+    let bad = "x | @octocat [win](https://evil.example)";
+    let model = "\"model\":\"claude-";
+    let stream = stream.replace(&format!("{model}example-1"), &format!("\"model\":\"{bad}"));
+    assert!(stream.contains(bad));
+    let output = run_on(&["--stats", "--report", "markdown"], stream.as_bytes());
+    let report = crate::streams::text(&output.stdout);
+    assert!(report.contains("| sub-agent | model |"), "{report}");
+    has_only_our_markup(&report);
+}

@@ -160,5 +160,5 @@ fn errors_that_are_left_out_are_counted() {
     let notes = &report["runs"][0]["invocations"][0]["toolExecutionNotifications"];
     let notes = notes.as_array().unwrap();
     assert_eq!(notes.len(), 101, "{notes:?}");
-    assert_eq!(notes[100]["message"]["text"], "500 more inputs could not be checked");
+    assert_eq!(notes[100]["message"]["text"], "500 more errors not in this report");
 }

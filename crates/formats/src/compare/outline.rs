@@ -21,7 +21,8 @@ pub struct Outline {
     text: String,
     text_start: usize,
     said: Said,
-    is_clipped: bool,
+    has_clipped_calls: bool,
+    has_clipped_text: bool,
     pub(super) summary: Option<StreamSummary>,
 }
 
@@ -50,7 +51,7 @@ impl Outline {
 
     pub(super) fn is_clipped(&self) -> bool {
         let lines = self.text.lines().filter(|line| !line.trim().is_empty());
-        self.is_clipped || lines.count() > COMPARED_LINES_MAX
+        self.has_clipped_calls || self.has_clipped_text || lines.count() > COMPARED_LINES_MAX
     }
 
     fn call(&mut self, call: &EventCall<'_>, outcome: Option<CallOutcome>) {
@@ -60,7 +61,7 @@ impl Outline {
             self.calls.push(OutlinedCall::default());
         }
         let Some(known) = self.calls.get_mut(index) else {
-            self.is_clipped = true;
+            self.has_clipped_calls = true;
             return;
         };
         if known.tool.is_empty() {
@@ -106,13 +107,13 @@ impl Outline {
     }
 
     fn append(&mut self, text: &str) {
-        if self.is_clipped {
+        if self.has_clipped_text {
             return;
         }
         let room = TEXT_BYTES_MAX.saturating_sub(self.text.len());
         let (fits, others) = split_before(text, room);
         self.text.push_str(fits);
-        self.is_clipped = !others.is_empty();
+        self.has_clipped_text = !others.is_empty();
     }
 }
 

@@ -43,6 +43,10 @@ impl Answers {
             .chain(tried.into_iter().map(grouped))
             .collect();
         let streams = counted(totals.streams + totals.not_checked, "stream");
-        format!("{streams}: {}", all.join(", "))
+        let stale = match totals.stale {
+            0 => String::new(),
+            count => format!("; {count} stale in the baseline"),
+        };
+        format!("{streams}: {}{stale}", all.join(", "))
     }
 }

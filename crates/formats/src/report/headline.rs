@@ -177,6 +177,9 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
 }
 
+/// The last signal that an operating system has.
+const SIGNAL_MAX: u8 = 64;
+
 fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
     let ended = match summary.facts.reason? {
         EndReason::Interrupted => "stopped",
@@ -186,7 +189,8 @@ fn by_signal(summary: &StreamSummary) -> Option<Sentence> {
     };
     let number = summary.exit_status.and_then(|status| match status {
         ExitStatus::Signal(number) => Some(number),
-        ExitStatus::Code(code) => code.checked_sub(128).filter(|number| *number > 0),
+        // As shells say it.
+        ExitStatus::Code(code) => code.checked_sub(128).filter(|it| (1..=SIGNAL_MAX).contains(it)),
         _ => None,
     });
     let text = summary.facts.error_text.as_deref().filter(|text| !is_code(text));

@@ -102,21 +102,24 @@ impl Junit {
             }
         }
         let of_demand = |(demand, name): (&str, &str)| {
-            let found = self.found.iter().find(|it| it.demand.as_deref() == Some(demand));
-            let result = match found {
-                _ if summary.was_tried_again() => TestResult::Skipped(TRIED_AGAIN.to_owned()),
-                None if summary.outcome == Outcome::Succeeded => TestResult::Passed(String::new()),
-                None => TestResult::Skipped("the run did not succeed".to_owned()),
-                Some(found) => {
-                    let message = valid(&found.message);
-                    match found.severity {
-                        Severity::Warning => TestResult::Passed(message),
-                        Severity::Error => {
-                            let text = line(found, noted(found), &summary.tool_calls);
-                            TestResult::Failed(found.rule.name(), message, text)
-                        }
-                    }
-                }
+            let found = self.found.iter().filter(|it| it.demand.as_deref() == Some(demand));
+            let (errors, warnings): (Vec<_>, Vec<_>) = found.partition(|it| is_error(it));
+            let message = |found: &[&Diagnostic]| {
+                let messages: Vec<String> = found.iter().map(|it| valid(&it.message)).collect();
+                messages.join("; ")
+            };
+            let result = if summary.was_tried_again() {
+                TestResult::Skipped(TRIED_AGAIN.to_owned())
+            } else if let Some(first) = errors.first() {
+                let lines = errors.iter().map(|it| line(it, noted(it), &summary.tool_calls));
+                let text = lines.collect::<Vec<String>>().join("\n");
+                TestResult::Failed(first.rule.name(), message(&errors), text)
+            } else if summary.outcome == Outcome::Succeeded {
+                TestResult::Passed(message(&warnings))
+            } else if warnings.is_empty() {
+                TestResult::Skipped("the run did not succeed".to_owned())
+            } else {
+                TestResult::Skipped(message(&warnings))
             };
             TestCase { name: valid(name), result }
         };

@@ -166,7 +166,7 @@ impl Output for Markdown {
     }
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
-        let is_single = totals.streams == 1 && totals.not_checked == 0;
+        let is_single = totals.streams == 1 && totals.not_checked == 0 && totals.stale == 0;
         let found = summary_text::found(totals);
         let sum = || format!("{}{found}", self.answers.text(totals));
         let heading = if is_single { self.last.clone() } else { sum() };

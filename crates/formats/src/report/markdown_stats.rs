@@ -42,11 +42,14 @@ fn table(table: &TextTable) -> String {
     let mut text =
         format!("| {} |\n|---{}|\n", table.head.join(" | "), "|---:".repeat(table.head.len() - 1));
     for row in &table.rows {
-        // A cost begins with a sign that could begin a formula.
-        let figures = row[1..].iter();
-        let figures = figures.map(|it| it.replace(' ', "\u{a0}").replace('$', "\\$"));
-        let figures: Vec<String> = figures.collect();
-        let _ = writeln!(text, "| {} | {} |", cell(&row[0]), figures.join(" | "));
+        let cells = row.iter().zip(&table.head).enumerate().map(|(column, (it, head))| {
+            if column == 0 || *head == "model" {
+                return cell(it);
+            }
+            // A cost begins with a sign that could begin a formula.
+            it.replace(' ', "\u{a0}").replace('$', "\\$")
+        });
+        let _ = writeln!(text, "| {} |", cells.collect::<Vec<String>>().join(" | "));
     }
     if table.omitted > 0 {
         let _ =

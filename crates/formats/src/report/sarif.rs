@@ -225,8 +225,8 @@ impl Output for Sarif {
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let mut notifications = std::mem::take(&mut self.errors);
         if self.omitted_errors > 0 {
-            let errors = counted(self.omitted_errors, "more input");
-            let text = format!("{errors} could not be checked");
+            let errors = counted(self.omitted_errors, "more error");
+            let text = format!("{errors} not in this report");
             notifications.push(notification(Severity::Error, &text));
         }
         let results = std::mem::replace(&mut self.results, WorstItems::new(0));

@@ -101,11 +101,11 @@ impl Index {
         self.errors.push(clipped(&format!("{stream}{message}"), 500).into_owned());
     }
 
-    pub(super) fn page(&self, totals: &RunTotals) -> String {
+    pub(super) fn page(&self, totals: &RunTotals, exit_code: u8) -> String {
         let (folder, sums) = (self.common_folder(), sums(&self.stats.sum, self.time));
         let body = html! {
             header {
-                (self.title(totals))
+                (self.title(totals, exit_code))
                 p.source {
                     @if !folder.is_empty() { span.name { (OneLine(folder)) } " " }
                     span.found { (summary_text::found(totals).trim_start_matches(" · ")) }
@@ -128,10 +128,10 @@ impl Index {
     }
 
     /// How many streams did not pass. An attempt that was tried again is not counted.
-    fn title(&self, totals: &RunTotals) -> Markup {
+    fn title(&self, totals: &RunTotals, exit_code: u8) -> Markup {
         let is_bad = |row: &&IndexRow| !(row.headline.passed || row.headline.reason == TRIED_AGAIN);
         let bad = self.rows.iter().filter(is_bad).count() as u64;
-        let bad = bad + self.omitted_bad + totals.not_checked;
+        let bad = bad + self.omitted_bad;
         let all = totals.streams - totals.tried_again + totals.not_checked;
         let again = match totals.tried_again {
             0 => String::new(),
@@ -141,12 +141,15 @@ impl Index {
             0 => String::new(),
             count => format!("; {count} stale in the baseline"),
         };
-        let sentence = match (bad, all) {
-            (0, 1) => "The stream passed".to_owned(),
-            (0, _) => format!("All {all} streams passed"),
-            _ => format!("{bad} of {} did not pass", counted(all, "stream")),
+        let of_all = |count| format!("{count} of {}", counted(all, "stream"));
+        let sentence = match (bad, totals.not_checked) {
+            (0, 0) if all == 1 => "The stream passed".to_owned(),
+            (0, 0) => format!("All {all} streams passed"),
+            (0, not_checked) => format!("{} not checked", of_all(not_checked)),
+            (_, 0) => format!("{} did not pass", of_all(bad)),
+            (_, not_checked) => format!("{} did not pass, {not_checked} not checked", of_all(bad)),
         };
-        let is_good = bad == 0 && totals.stale == 0;
+        let is_good = exit_code == 0;
         let mark = if is_good { "✓" } else { "✗" };
         html! {
             h1 {

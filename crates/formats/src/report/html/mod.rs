@@ -159,10 +159,10 @@ impl Output for Html {
         self.index.error(stream.as_deref(), message);
     }
 
-    fn end(&mut self, totals: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
+    fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
         let text = match self.first.take() {
             Some(only) => page(&only, None),
-            None => self.index.page(totals),
+            None => self.index.page(totals, exit_code),
         };
         out.push_str(&text);
         self.failure.take().map_or(Ok(()), Err)?;
