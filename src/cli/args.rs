@@ -24,6 +24,7 @@ use ndjson_check_core::Rule;
 use ndjson_check_core::internals::REPEATED_CALLS;
 use ndjson_check_formats::Form;
 
+use super::inputs::STDIN;
 use duration::{duration, duration_or_none};
 use help::{USAGE, help_width, long, short};
 use log::LogArgs;
@@ -280,6 +281,11 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
+    pub(crate) fn reads_only_stdin(&self) -> bool {
+        let has_list = self.files_from.is_some() || self.files0_from.is_some();
+        !has_list && self.files.iter().all(|file| file.as_os_str() == STDIN)
+    }
+
     pub(crate) fn is_timed(&self) -> bool {
         self.timeout.is_some() || self.idle_timeout.is_some() || !self.call_timeout.is_empty()
     }

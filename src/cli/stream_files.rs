@@ -30,7 +30,9 @@ pub(super) fn portable_names(cli: &Cli) -> NameOf {
 }
 
 fn below(cli: &Cli, folder: &Path) -> FileOf {
-    let folder = folder.canonicalize().ok().filter(|_| cli.command.is_empty());
+    // The members of an archive on standard input have no file either.
+    let has_files = cli.command.is_empty() && !cli.reads_only_stdin();
+    let folder = folder.canonicalize().ok().filter(|_| has_files);
     Box::new(move |stream| relative(stream, folder.as_deref()?))
 }
 
@@ -53,9 +55,10 @@ fn parts(stream: &str) -> (&str, &str) {
     }
 }
 
-/// The path with the links in its folder resolved.
+/// The path with the links in its folder resolved. In an archive it has folders that do not exist.
 pub(super) fn absolute(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-    Some(folder.join(path.file_name()?))
+    let folder = folder.unwrap_or(Path::new("."));
+    let resolved = folder.canonicalize().ok().or_else(|| absolute(folder))?;
+    Some(resolved.join(path.file_name()?))
 }

@@ -361,3 +361,26 @@ fn unreadable_inputs_may_be_accepted() {
     write("e.ndjson", b"{\"kind\":1}\n");
     assert_eq!(code(&["--unreadable", "3", "."]), Some(2));
 }
+
+/// Goal: a recording in a folder of an archive has the same name in each check, and none in the
+/// repository if the archive came through a pipe.
+#[test]
+fn recordings_in_archives_have_portable_names() {
+    let archive = tar(&[("day/a.ndjson", &stream(BAD)), ("b.ndjson", &stream(BAD))]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("runs.tar"), &archive).unwrap();
+    fs::write(folder.path().join("b.ndjson"), stream(GOOD)).unwrap();
+    run_in(folder.path(), &["--write-baseline", "known.json", "runs.tar"], b"");
+    let absolute = folder.path().join("runs.tar");
+    for name in ["runs.tar", "./runs.tar", absolute.to_str().unwrap()] {
+        let output = run_in(folder.path(), &["--baseline", "known.json", name], b"");
+        // It ended early, which no baseline accepts; with a finding it would be 1.
+        assert_eq!(output.status.code(), Some(3), "{name}: {}", text(&output.stdout));
+    }
+    let output = run_in(folder.path(), &["--report", "github"], &archive);
+    let printed = text(&output.stdout);
+    assert!(printed.contains("::error ") && !printed.contains("file="), "{printed}");
+    let output = run_in(folder.path(), &["--report", "github", "runs.tar"], b"");
+    let printed = text(&output.stdout);
+    assert!(printed.contains("file=runs.tar/day/a.ndjson,"), "{printed}");
+}
