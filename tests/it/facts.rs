@@ -140,3 +140,26 @@ fn every_action_has_a_kind() {
     }
     assert!(missing.is_empty(), "actions without a kind:\n{}", missing.join("\n"));
 }
+
+/// Goal: Claude's text alone shows that a command goes on in the background, as in the events of
+/// its sub-agents.
+#[test]
+fn a_command_in_the_background_has_no_outcome_yet() {
+    for name in ["command-moved-to-background", "moved-to-the-background"] {
+        let path = root().join(format!("fixtures/agents/claude/{name}.ndjson"));
+        let stream = fs::read_to_string(path).unwrap();
+        let counts = |stream: &str| {
+            check(&mut checker(["--profile", "claude"]), stream.as_bytes()).0.call_counts
+        };
+        let without = stream.lines().map(|line| {
+            let mut event: Value = serde_json::from_str(line).unwrap();
+            event.as_object_mut().unwrap().remove("tool_use_result");
+            format!("{event}\n")
+        });
+        let without: String = without.collect();
+        assert!(
+            stream.contains("\"backgroundTaskId\"") && !without.contains("\"backgroundTaskId\"")
+        );
+        assert_eq!(counts(&without), counts(&stream), "{name}");
+    }
+}
