@@ -67,6 +67,10 @@ fn the_start_of_a_run_is_as_expected() {
     let dated =
         run_with(json!({"model": "gpt-5"})).replace("claude-sonnet-4-5", "gpt-5-2025-08-07");
     assert_eq!(raised(&dated, "claude", &Expectation::Model("gpt-5".to_owned())), None);
+    let other = dated.replace("\"gpt-5\"", "\"gpt-5-2025-09-01\"");
+    let of_date = Expectation::Model("gpt-5-2025-09-01".to_owned());
+    let message = "the model must be `gpt-5-2025-09-01`, but it is `gpt-5-2025-08-07`; see line 3";
+    assert_eq!(fault(&other, &of_date), message);
     let session = Expectation::Session("s1".to_owned());
     let servers = Expectation::Servers(names(&["tracker"]));
     let tools = Expectation::Tools(names(&["Bash", "mcp__tracker__*"]));

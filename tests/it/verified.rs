@@ -4,10 +4,11 @@ use ndjson_check::{Expectation, ExpectedCalls};
 use serde_json::{Value, json};
 
 use crate::demands::{
-    answered, call, command, fails, fetch, half, hides, holds, init, judged_with, of_kind,
+    PLACE, answered, call, command, fails, fetch, half, hides, holds, init, judged_with, of_kind,
     rejected, run_of, write,
 };
 use crate::streams::{root, run_on, text};
+use crate::support::{builder, check};
 
 /// A command that prints this.
 fn printing(id: &str, line: &str, stdout: &str) -> String {
@@ -68,6 +69,41 @@ fn the_last_test_comes_after_the_last_edit() {
     let message = "the last command call with `^npm test` (line 3) started before the last write \
                    call (line 2) had ended";
     fails(&run, &last, message);
+}
+
+/// Goal: an agent that writes a call only at its end shows by its times that two calls overlapped.
+#[test]
+fn the_last_test_starts_after_the_end_of_the_last_edit() {
+    let call = |tool: &str, input: Value, start: u64, end: u64| {
+        let state = json!({"status": "completed", "input": input, "output": "ok", "title": "",
+            "metadata": {"exit": 0}, "time": {"start": start, "end": end}});
+        let part = json!({"id": "p", "sessionID": "ses_1", "messageID": "m1", "type": "tool",
+            "callID": format!("{tool}{end}"), "tool": tool, "state": state});
+        json!({"type": "tool_use", "timestamp": end, "sessionID": "ses_1", "part": part})
+    };
+    let edit = json!({"filePath": "/app/a.js", "oldString": "1", "newString": "2"});
+    let test = json!({"command": "npm test", "description": "t"});
+    let last = tests(|it| (it.last_must_succeed, it.after) = (true, kind("write")));
+    let fault = |start: u64| {
+        let run =
+            [call("edit", edit.clone(), 200, 5_000), call("bash", test.clone(), start, 9_000)];
+        let text = json!({"id": "p2", "sessionID": "ses_1", "messageID": "m1", "type": "text",
+            "text": "Done."});
+        let done = json!({"type": "text", "timestamp": 9_001, "sessionID": "ses_1", "part": text});
+        let end = json!({"type": "step_finish", "timestamp": 9_002, "sessionID": "ses_1", "part":
+            {"id": "p3", "sessionID": "ses_1", "messageID": "m1", "type": "step-finish",
+            "reason": "stop", "cost": 0, "tokens": {"input": 1, "output": 1, "reasoning": 0,
+            "cache": {"read": 0, "write": 0}}}});
+        let run = run.iter().chain([&done, &end]);
+        let run: String = run.map(|event| format!("{event}\n")).collect();
+        let checker = builder(["--profile", "opencode"]).expect(PLACE, last.clone());
+        let (_, found) = check(&mut checker.build().unwrap(), run.as_bytes());
+        found.into_iter().find(|it| it.demand.is_some()).map(|it| it.message)
+    };
+    let message = "the last command call with `^npm test` (line 2) started before the last write \
+                   call (line 1) had ended (ndjson-check.toml:3:5)";
+    assert_eq!(fault(150).as_deref(), Some(message));
+    assert_eq!(fault(5_000), None);
 }
 
 #[test]

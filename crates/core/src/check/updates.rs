@@ -90,13 +90,17 @@ impl<'a> CallUpdate<'a> {
         (is_work && has_ended && is_main()).then_some(start)
     }
 
+    /// When it began and ended, in milliseconds, if the event says both.
+    pub(crate) fn times(&self) -> Option<(f64, f64)> {
+        let (rules, scope) = self.completion()?;
+        rules.durations.iter().find_map(|rule| times(rule, scope))
+    }
+
     pub(crate) fn duration_ms(&self) -> Option<f64> {
         let (rules, scope) = self.completion()?;
-        let value = |path: &Path| path.find(scope);
-        let time = |path: &Path| value(path).and_then(time_ms);
         let mut durations = rules.durations.iter().filter_map(|rule| match rule {
-            CallDuration::Between { start, end } => Some(time(end)? - time(start)?),
-            CallDuration::Milliseconds { ms } => value(ms)?.as_f64(),
+            CallDuration::Between { .. } => times(rule, scope).map(|(start, end)| end - start),
+            CallDuration::Milliseconds { ms } => ms.find(scope)?.as_f64(),
         });
         durations.find(|duration| (0.0..=DURATION_MS_MAX).contains(duration))
     }
@@ -134,6 +138,12 @@ pub(crate) struct TableChange {
     pub(crate) number: u64,
     /// Whether it is the first that is known of the call.
     pub(crate) is_new: bool,
+}
+
+fn times(rule: &CallDuration, call: Scope<'_>) -> Option<(f64, f64)> {
+    let CallDuration::Between { start, end } = rule else { return None };
+    let time = |path: &Path| path.find(call).and_then(time_ms);
+    Some((time(start)?, time(end)?))
 }
 
 impl TableChange {

@@ -95,6 +95,9 @@ pub struct CompletedCall<'a> {
     /// How long it took, as the agent says, where the events do not show it.
     #[serde(skip)]
     pub said_ms: Option<f64>,
+    /// When it began and ended in milliseconds, if the agent says both at its end.
+    #[serde(skip)]
+    pub(crate) times: Option<(f64, f64)>,
     /// What the tool was asked to do, if this event says it too.
     #[serde(skip)]
     pub arguments: Option<Value>,
@@ -165,6 +168,7 @@ impl<'a> CompletedCall<'a> {
             duration_ms: said_ms.or(passed_ms).and_then(whole_number),
             passed_ms,
             said_ms,
+            times: update.times(),
             arguments: None,
             numbers: Vec::new(),
             has_blank_result: false,

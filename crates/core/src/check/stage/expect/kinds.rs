@@ -30,6 +30,8 @@ struct KindHistory {
     /// The paths of those that succeeded, and of the files that any call created, with the first
     /// end of such a call.
     paths: BTreeMap<SeenPath, u64>,
+    /// When the last of them ended, by the agent's clock in milliseconds.
+    last_end_ms: Option<f64>,
     /// The first end of a call with a clear path, and of one with an unclear path.
     clear_end: Option<u64>,
     unclear_end: Option<u64>,
@@ -113,7 +115,11 @@ impl KindHistories {
 
     /// Whether a call starts after the last call of this kind has ended, of those counted so far.
     pub(super) fn is_after(&self, kind: CallKind, call: &SeenCall) -> Truth {
-        self.of(kind).map_or(Truth::Unknown, |it| it.last_end.all(|end| end < call.started))
+        let Some(history) = self.of(kind) else { return Truth::Unknown };
+        match (history.last_end_ms, call.times) {
+            (Some(end), Some((start, _))) if start < end => Truth::No,
+            _ => history.last_end.all(|end| end < call.started),
+        }
     }
 
     /// The line of the call of this kind that ended last.
@@ -173,6 +179,9 @@ impl KindHistory {
         let is_of_kind = call.acted_as(self.kind);
         if let Some(end) = self.last_end.of(is_of_kind) {
             *end = (*end).max(Some((call.ended, call.line)));
+        }
+        if let Some((_, end)) = call.times.filter(|_| is_of_kind == Truth::Yes) {
+            self.last_end_ms = Some(self.last_end_ms.map_or(end, |last| last.max(end)));
         }
         if let Some(first) = self.first.of(is_of_kind) {
             let this = (call.number, call.line);

@@ -51,6 +51,9 @@ pub(super) struct SeenCall {
     /// When it started and ended, by a clock that counts events of calls.
     pub(super) started: u64,
     pub(super) ended: u64,
+    /// The same by the agent's clock in milliseconds, if it says both at the end. Where the stream
+    /// shows no start, only this tells whether two calls overlapped.
+    pub(super) times: Option<(f64, f64)>,
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
     /// Whether the outcome is that of its work in the background.
@@ -148,6 +151,7 @@ impl SeenCall {
         completed: &CompletedCall<'_>,
         expected: impl Iterator<Item = &'e Expected>,
     ) {
+        self.times = completed.times;
         self.output = expected.map(|expected| expected.judge_output(completed)).collect();
     }
 

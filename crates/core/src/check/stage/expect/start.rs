@@ -41,15 +41,25 @@ pub(super) struct StartTally {
     fault: Option<(String, u64)>,
 }
 
-/// The name of a model between what its provider puts before and after it.
+/// The name of a model, and what its provider puts before and after it.
 static MODEL: LazyLock<LazyRegex> = LazyLock::new(|| {
-    let behind = r"(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest))?(?:-v\d+(?::\d+)?)?(?:\[[^\]]*\])?";
-    format!(r"^(?:.*/)?(?:[a-z-]+\.)*(?<model>.+?){behind}$").into()
+    let date = r"(?:[-@](?:(?<date>20\d{6}|20\d\d-\d\d-\d\d)|latest))?";
+    let behind = format!(r"{date}(?<version>-v\d+(?::\d+)?)?(?:\[[^\]]*\])?");
+    format!(r"^(?<provider>(?:.*/)?(?:[a-z-]+\.)*)(?<model>.+?){behind}$").into()
 });
 
-/// Whether two names are of one model: `claude-opus-5[1m]` writes messages of `claude-opus-5`.
+/// Whether two names may be of one model: `claude-opus-5[1m]` writes messages of
+/// `claude-opus-5-20260101`. What only one of them has does not count.
 fn are_same_model(one: &str, other: &str) -> bool {
-    MODEL.group(one, "model") == MODEL.group(other, "model")
+    let parts = |part| [one, other].map(|name| MODEL.group(name, part).unwrap_or_default());
+    let agree = |[one, other]: [&str; 2]| one.is_empty() || other.is_empty() || one == other;
+    let [model, other_model] = parts("model");
+    let [provider, other_provider] = parts("provider");
+    let dates = parts("date").map(|date| date.replace('-', ""));
+    model == other_model
+        && (provider.ends_with(other_provider) || other_provider.ends_with(provider))
+        && agree([&dates[0], &dates[1]])
+        && agree(parts("version"))
 }
 
 /// The name of a model without the options in brackets: `claude-opus-5` of `claude-opus-5[1m]`.
