@@ -155,8 +155,7 @@ const SLACK: &[&str] =
 const SLACK_HOOKS: &[&str] =
     &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"];
 const DISCORD_HOOKS: &[&str] = &["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"];
-const STRIPE: &[&str] =
-    &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_", "whsec_"];
+const STRIPE: &[&str] = &["sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"];
 
 /// Where two formats begin alike, the longer prefix decides.
 pub(crate) const FORMATS: &[SecretFormat] = &[
@@ -264,6 +263,7 @@ pub(crate) const FORMATS: &[SecretFormat] = &[
     run("typeform-token", &["tfp_"], Class::Dotted, 40),
     run("vault-token", &["hvs.", "hvb.", "hvr."], Class::Url, 24),
     exact("vault-token", &["s."], Class::Alnum, 24),
+    run("webhook-secret", &["whsec_"], Class::Token, 10),
     run("xai-key", &["xai-"], Class::Alnum, 60),
     proven("yandex-key", &["t1."], Class::Dotted, 86, Proof::Random),
     run("yandex-key", &["AQVN"], Class::Url, 35),
