@@ -221,6 +221,7 @@ mod tests {
             ("A=${1:-$(ls | awk '{print $1}')}\nmake", "own f c"),
             ("echo ${A:-$(make)} \"${B:-don't}\"", "nothing"),
             ("bash -c 'make>log'", "own c"),
+            ("bash -c -- 'ls; make'", "own c"),
             ("cat <<E\n$(make)\nE", "nothing"),
             ("cat <<'E'\n$(make)\nE", "-"),
             ("echo 'make'", "-"),

@@ -303,7 +303,8 @@ impl<'t> ShellParser<'t> {
             let rest = &words[start + 1..];
             let (options, at) = match rest.iter().position(|it| is_command_option(it)) {
                 Some(at) if is_shell(program_name(&words[*start])) => {
-                    (&rest[..=at], start + at + 2)
+                    let has_dashes = rest.get(at + 1).is_some_and(|word| word == "--");
+                    (&rest[..=at], start + at + 2 + usize::from(has_dashes))
                 }
                 // The text that another program runs: `ssh host 'cd app && make'`.
                 _ if starts.iter().max() == Some(start) && runs_text(&words[..*start], &starts) => {
