@@ -9,12 +9,9 @@ use super::list::{Next, Pipeline, PipelineEnd, judged, raise};
 use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
-    hides_exit, is_command_option, is_shell, runs_text, starts, without_keywords,
+    hides_exit, is_command_option, is_list, is_shell, runs_text, starts, without_keywords,
 };
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
-
-/// What makes a single word a list of commands.
-const OPERATORS: &[char] = &['&', '(', ')', ';', '<', '>', '`', '|'];
 
 pub(super) const DEPTH_MAX: usize = 12;
 
@@ -74,7 +71,7 @@ impl<'t> ShellParser<'t> {
             self.skip_blanks();
             match self.peek() {
                 None => break,
-                Some(next) if Some(next) == end => {
+                Some(next) if Some(next) == end && !(next == ')' && blocks.has_case()) => {
                     self.next();
                     break;
                 }
@@ -116,6 +113,12 @@ impl<'t> ShellParser<'t> {
                 commands.extend(group);
                 // What a group reads and prints is not followed.
                 (ending, is_empty, piped, self.here_string) = (of_group, false, None, None);
+                // It was a pattern of a `case`.
+                if self.is_at_word() {
+                    continue;
+                }
+                let words = self.words();
+                commands.extend(self.command(words));
             } else {
                 let words = self.words();
                 is_empty &= words.is_empty() && self.inner.is_empty();
@@ -177,8 +180,14 @@ impl<'t> ShellParser<'t> {
         } else if self.options.stops {
             commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
         }
-        self.words();
         Some((commands, ending))
+    }
+
+    /// Whether a word comes next that is not the number of a redirection.
+    fn is_at_word(&mut self) -> bool {
+        self.skip_blanks();
+        let rest = self.rest.trim_start_matches(|it: char| it.is_ascii_digit());
+        !rest.is_empty() && !rest.starts_with(['\n', ';', '|', '&', '<', '>', ')', '}', '#'])
     }
 
     /// What comes next; adds the commands in the texts that a shell reads.
@@ -225,6 +234,8 @@ impl<'t> ShellParser<'t> {
                     words.clear();
                     self.function_body();
                 }
+                // Its first pattern: `case $x in (a) make;; esac`.
+                Some('(') if begins_case(&words) => return words,
                 Some('(') => {
                     self.next();
                     self.inner_list(')');
@@ -307,15 +318,15 @@ impl<'t> ShellParser<'t> {
                     (&rest[..=at], start + at + 2 + usize::from(has_dashes))
                 }
                 // The text that another program runs: `ssh host 'cd app && make'`.
-                _ if starts.iter().max() == Some(start) && runs_text(&words[..*start], &starts) => {
+                _ if (is_list(&words[*start]) || starts.iter().max() == Some(start))
+                    && runs_text(&words[..*start], &starts) =>
+                {
                     (&[][..], *start)
                 }
                 _ => continue,
             };
             // A single word may be the first of an unquoted list.
-            let text = words
-                .get(at)
-                .filter(|text| text.contains(char::is_whitespace) || text.contains(OPERATORS));
+            let text = words.get(at).filter(|text| is_list(text));
             // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
@@ -336,6 +347,10 @@ impl<'t> ShellParser<'t> {
         }
         commands
     }
+}
+
+fn begins_case(words: &[String]) -> bool {
+    matches!(words, [.., first, _, last] if first == "case" && last == "in")
 }
 
 /// `function NAME`

@@ -131,6 +131,11 @@ fn is_assignment(word: &str) -> bool {
     name.starts_with(is_start) && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
 }
 
+/// Whether a word without its quotes may be a list of commands.
+pub(super) fn is_list(word: &str) -> bool {
+    word.contains(|it: char| it.is_whitespace() || "&();<>`|".contains(it))
+}
+
 /// Whether the next word may be the value of this option: `-u`, also after other letters.
 fn may_have_value(word: &str) -> bool {
     match word.strip_prefix("--") {
@@ -276,7 +281,11 @@ impl Walk<'_> {
             if may_have_value(word) {
                 self.walk(at + 2, names);
             }
-            if !is_option && !is_assignment(word) && !is_number(word) && word != "{" {
+            // Or a text with a command behind one: `eval 'A=1 make'`.
+            if is_assignment(word) && is_list(word) {
+                self.starts.push(at);
+            }
+            if !is_option && !is_assignment(word) && !is_number(word) && !is_keyword(word) {
                 if names == 0 {
                     if !self.starts.contains(&at) {
                         self.starts.push(at);

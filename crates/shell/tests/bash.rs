@@ -25,6 +25,11 @@ impl Random {
     }
 }
 
+/// That of the test, or `SEED`.
+fn seed() -> u64 {
+    std::env::var("SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1)
+}
+
 /// Writes a line with one command `make`.
 struct Writer {
     random: Random,
@@ -131,7 +136,7 @@ fn statuses(lines: &[String]) -> Option<Vec<(bool, bool)>> {
 
 #[test]
 fn the_exit_status_shows_what_it_shows_in_bash() {
-    let seed: u64 = std::env::var("SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(1);
+    let seed = seed();
     let (mut own, mut if_it_succeeds) = (0, 0);
     let mut faults = String::new();
     for batch in 0..LINES / BATCH {
@@ -154,4 +159,124 @@ fn the_exit_status_shows_what_it_shows_in_bash() {
     }
     assert!(faults.is_empty(), "{faults}");
     assert!(own > 10 && if_it_succeeds > 10, "{own} {if_it_succeeds}");
+}
+
+/// Where a command may stand in a line: `@` is the command, `'@'` one without single quotes.
+const PLACES: &[&str] = &[
+    "@",
+    "(@)",
+    "{ @; }",
+    "true && @",
+    "false || @",
+    "! @",
+    "time @",
+    "true | @",
+    "@ | cat",
+    "@ &\nwait",
+    "x=1 @",
+    "echo \"$(@)\"",
+    "echo \"a `@`\"",
+    "cat <(@)",
+    "x=$(@)",
+    "echo ${x:-$(@)}",
+    "echo \"${x:-\"$(@)\"}\"",
+    "[[ -z $(@) ]]",
+    "test -n \"$(@)\"",
+    "declare x=$(@)",
+    "echo {a,$(@)}",
+    "echo $(( 1 + $(@) ))",
+    "(( x = 1 + $(@ > /dev/null; echo 1) ))",
+    "exec 3< <(@)",
+    "set -- $(@)",
+    "if @; then true; fi",
+    "if true; then @; fi",
+    "if false; then true; else @; fi",
+    "while @; do break; done",
+    "until @; do break; done",
+    "for i in 1; do @; done",
+    "for i in $(@); do true; done",
+    "for ((i = 0; i < 1; i++)); do @; done",
+    "case a in a) @;; esac",
+    "case a in b | (a) @;; esac",
+    "case a in (a) @;; esac",
+    "case $(@) in *) true;; esac",
+    "f() { @; }; f",
+    "function f { @; }; f",
+    "f() ( @ ); f",
+    "cat <<E\n$(@)\nE",
+    "cat <<-E | bash\n\t@\nE",
+    "bash <<E\n@\nE",
+    "bash -c '@'",
+    "bash -c -- '@'",
+    "bash -ec '@'",
+    "eval '@'",
+    "bash <<< '@'",
+    "echo '@' | bash",
+    "printf '%s\\n' '@' | bash -s",
+    "trap '@' EXIT",
+    "timeout 5 bash -c '@'",
+    "env A=1 bash -c '@'",
+    "xargs -I% bash -c '@' <<< x",
+    "# it's a comment\n@",
+    "echo 'it' # isn't\n@",
+    "echo it\\'s; @",
+    "echo $'it\\'s'; @",
+    "echo \\\n; @",
+    "x='a\nb'; @",
+    "echo \"a\nb\" && @",
+    "cat <<E\nit's\nE\n@",
+    "cat <<'E' > /dev/null\n$(x\nE\n@",
+    "echo ${x#'}'}; @",
+    "echo \"${x%\"}\"}\"; @",
+    "echo ${#x}; @",
+    "echo $#; @",
+    "x=(a b); @",
+    "echo a#b; @",
+    "> /dev/null @",
+    "2>&1 @",
+    "cd / && { @; } > /dev/null 2>&1",
+];
+
+fn place(random: &mut Random, command: &str) -> String {
+    loop {
+        let place = PLACES[random.below(PLACES.len())];
+        let has_end = |text: &str| text.contains("E\n") || text.ends_with('E');
+        let breaks_quotes = place.contains("'@'") && command.contains('\'');
+        let breaks_end = has_end(place) && (has_end(command) || command.contains('\n'));
+        let breaks_backquotes = place.contains("`@`") && command.contains(['`', '"', '\\']);
+        if !(breaks_quotes || breaks_end || breaks_backquotes) {
+            return place.replace('@', command);
+        }
+    }
+}
+
+#[test]
+fn commands_that_bash_runs_are_found() {
+    let mut random = Random(seed());
+    let mut lines: Vec<String> = PLACES.iter().map(|place| place.replace('@', "make")).collect();
+    for _ in 0..600 {
+        let once = place(&mut random, "make");
+        lines.push(place(&mut random, &once));
+    }
+    let mut script = String::from("make() { echo ran >&9; }; export -f make\n");
+    for line in &lines {
+        let quoted = line.replace('\'', r"'\''");
+        script += &format!("ran=$(bash -c '{quoted}' 9>&1 > /dev/null 2>&1); echo ${{ran:+1}}\n");
+    }
+    let Ok(output) = Command::new("bash").args(["-c", &script]).stderr(Stdio::null()).output()
+    else {
+        eprintln!("NOT CHECKED: what Bash does; there is no Bash");
+        return;
+    };
+    let text = String::from_utf8(output.stdout).expect("numbers");
+    let ran: Vec<bool> = text.lines().map(|it| it == "1").collect();
+    assert_eq!(ran.len(), lines.len());
+    let mut missed = String::new();
+    for (line, _) in lines.iter().zip(&ran).filter(|(_, ran)| **ran) {
+        if run_of(line, |command| command.starts_with("make")).is_none() {
+            missed += &format!("{line}\n\n");
+        }
+    }
+    assert!(missed.is_empty(), "{missed}");
+    assert!(ran.iter().filter(|it| **it).count() > 500);
 }
