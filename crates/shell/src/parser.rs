@@ -111,14 +111,15 @@ impl<'t> ShellParser<'t> {
             let (is_inverted, first) = (self.take("! "), commands.len());
             if let Some((group, of_group)) = self.group() {
                 commands.extend(group);
-                // What a group reads and prints is not followed.
-                (ending, is_empty, piped, self.here_string) = (of_group, false, None, None);
+                (ending, is_empty, piped) = (of_group, false, None);
                 // It was a pattern of a `case`.
                 if self.is_at_word() {
                     continue;
                 }
                 let words = self.words();
                 commands.extend(self.command(words));
+                // What a group reads and prints is not followed.
+                self.here_string = None;
             } else {
                 let words = self.words();
                 is_empty &= words.is_empty() && self.inner.is_empty();
