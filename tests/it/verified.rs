@@ -87,15 +87,15 @@ fn the_last_test_starts_after_the_end_of_the_last_edit() {
     let fault = |start: u64| {
         let run =
             [call("edit", edit.clone(), 200, 5_000), call("bash", test.clone(), start, 9_000)];
-        let text = json!({"id": "p2", "sessionID": "ses_1", "messageID": "m1", "type": "text",
+        let part = json!({"id": "p2", "sessionID": "ses_1", "messageID": "m1", "type": "text",
             "text": "Done."});
-        let done = json!({"type": "text", "timestamp": 9_001, "sessionID": "ses_1", "part": text});
+        let done = json!({"type": "text", "timestamp": 9_001, "sessionID": "ses_1", "part": part});
         let end = json!({"type": "step_finish", "timestamp": 9_002, "sessionID": "ses_1", "part":
             {"id": "p3", "sessionID": "ses_1", "messageID": "m1", "type": "step-finish",
             "reason": "stop", "cost": 0, "tokens": {"input": 1, "output": 1, "reasoning": 0,
             "cache": {"read": 0, "write": 0}}}});
         let run = run.iter().chain([&done, &end]);
-        let run: String = run.map(|event| format!("{event}\n")).collect();
+        let run = run.map(|event| format!("{event}\n")).collect::<Vec<String>>().concat();
         let checker = builder(["--profile", "opencode"]).expect(PLACE, last.clone());
         let (_, found) = check(&mut checker.build().unwrap(), run.as_bytes());
         found.into_iter().find(|it| it.demand.is_some()).map(|it| it.message)
