@@ -215,6 +215,7 @@ mod tests {
             ("make || exit", "own c"),
             ("make || exit $CODE", "nothing c"),
             ("exit 0; make", "nothing c"),
+            ("make; exit $?", "own c"),
             ("if (Test-Path x) { del x }; make", "own c"),
             ("! { ls; make; }", "nothing c"),
             ("if ls; then exit; fi; make", "nothing c"),

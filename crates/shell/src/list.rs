@@ -120,10 +120,12 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
         match next {
             Next::Other | Next::Background => {
                 in_background = next == Next::Background;
-                by_stop = !in_background && at < last && stops && may_stop;
+                let behind = pipelines.get(at + 1).map(|it| it.ending);
+                let is_last = at >= last || behind == Some(PipelineEnd::ExitsAsBefore);
+                by_stop = !in_background && !is_last && stops && may_stop;
                 exit = match () {
                     () if by_stop => ExitShown::IfItSucceeds,
-                    () if !in_background && at >= last => ExitShown::Own,
+                    () if !in_background && is_last => ExitShown::Own,
                     () => ExitShown::Nothing,
                 };
             }
