@@ -347,3 +347,21 @@ fn options_of_retries_that_cannot_work_are_refused() {
     let message = "ndjson-check: --retries requires a command, which comes after `--`\n";
     assert_eq!((output.status.code(), &*text(&output.stderr)), (Some(2), message));
 }
+
+/// Goal: the time of a run that is over does not end the next one.
+#[test]
+fn the_timeout_of_an_attempt_ends_with_it() {
+    let agent = Flaky::new(1, &refused(503, "5", &[]), "exit 1");
+    let (code, _, written) = agent.run(&["--retries", "1", "--timeout", "1s"]);
+    assert_eq!((code, agent.attempts()), (Some(0), 2), "{written}");
+}
+
+/// Goal: a copy that could not be written is not forgotten.
+#[test]
+fn the_copy_of_each_attempt_must_be_written() {
+    let agent = Flaky::new(1, &refused(503, "0", &[]), "exit 1");
+    std::os::unix::fs::symlink("/dev/full", agent.folder.path().join("run.1")).unwrap();
+    let (code, _, written) = agent.run(&["--retries", "1", "--tee", "run.{attempt}"]);
+    assert_eq!((code, agent.attempts()), (Some(2), 2), "{written}");
+    assert!(written.contains("failed to write to run.1: "), "{written}");
+}

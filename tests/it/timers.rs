@@ -197,3 +197,19 @@ fn a_call_that_hangs_ends_the_run() {
         "{report}"
     );
 }
+
+/// Goal: an agent that waits until its standard error is read is not idle.
+#[test]
+#[cfg(unix)]
+fn a_slow_reader_of_standard_error_is_not_the_agents_silence() {
+    let agent = format!("head -3 {GOOD}; yes eeeeeeee | head -c 1000000 >&2; tail -n +4 {GOOD}");
+    let mut command = program();
+    command.args(["--idle-timeout", "1s", "--", "sh", "-c", &agent]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    let mut stderr = Vec::new();
+    child.stderr.take().unwrap().read_to_end(&mut stderr).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output.stdout));
+    assert!(stderr.len() >= 1_000_000, "{}", stderr.len());
+}

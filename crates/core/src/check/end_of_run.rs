@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::Outcome;
+use super::last_lines::last_lines;
 use crate::profile::{ExitStatus, RunOutcome, StatusMeaning};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -70,6 +71,12 @@ impl From<std::process::ExitStatus> for ProducerExit {
 }
 
 impl ProducerExit {
+    /// Sets [`stderr`](Self::stderr) to the last lines of this text; a stack at its end does not
+    /// hide the line in front of it.
+    pub fn keep_stderr(&mut self, text: &str) {
+        self.stderr = Some(last_lines(text));
+    }
+
     /// The message about a stream without the terminal event of its last turn.
     pub(super) fn what_is_missing(&self) -> &'static str {
         if self.expects_turn {

@@ -72,7 +72,7 @@ fn names_error(line: &str) -> bool {
 
 /// Whether a line says something about the run: it is neither a hint nor a heading, and does not
 /// continue the line before it, as in a stack or in the usage.
-pub(crate) fn says_something(line: &str) -> bool {
+pub(super) fn says_something(line: &str) -> bool {
     let small = line.to_ascii_lowercase();
     let text = small.trim_end();
     is_about_the_run(&small) && !text.ends_with([':', '{', '[']) && !text.ends_with(" at")

@@ -13,6 +13,7 @@ mod expectation;
 mod findings;
 mod globs;
 mod how_to_call;
+mod last_lines;
 mod note;
 mod observer;
 mod paths;
@@ -50,14 +51,14 @@ pub use answer::Answer;
 pub use builder::CheckerBuilder;
 pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
-#[cfg(feature = "run")]
-pub(crate) use error_text::says_something;
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,
     RunEvents, RunResult, Session, SessionFacts, TextSegment,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::{Globs, NameGlob};
+#[cfg(feature = "run")]
+pub(crate) use last_lines::{as_shown, last_lines};
 pub use note::counted;
 pub use note::{Bound, FailureSource, NoRetry, Note};
 pub use observer::{CheckedLine, Observer, StreamStart, WantedEvents};

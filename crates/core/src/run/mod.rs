@@ -5,6 +5,7 @@ mod agent_run;
 pub(crate) mod blocking_file;
 mod command;
 mod conversation;
+mod measured;
 pub(crate) mod pause;
 // The same functions for each system; nothing else in this folder knows on which one it runs.
 #[cfg_attr(unix, path = "unix/mod.rs")]

@@ -13,11 +13,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::blocking_file::BlockingFile;
+use super::measured::Measured;
 use super::platform::{self, Group, Signals, stoppable};
 use super::stderr::{self, Stderr};
 use super::stream::ProducerStream;
 use super::supervisor::Supervisor;
-use super::watch::{Measured, RunObserver, Watch};
+use super::watch::{RunObserver, Watch};
 use crate::check::ProducerExit;
 use crate::limits::TIMER_MAX;
 use crate::profile::CallKind;

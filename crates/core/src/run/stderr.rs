@@ -9,13 +9,11 @@ use std::thread::{self, JoinHandle};
 use super::producer::StderrCopy;
 use super::stream::ProducerStream;
 use super::watch::Watch;
-use crate::check::says_something;
+use crate::check::{as_shown, last_lines};
 use crate::profile::Profile;
 
 /// The end of a command's standard error that is kept, in bytes.
 const STDERR_BYTES_MAX: usize = 64 * 1024;
-
-const STDERR_LINES_MAX: usize = 10;
 
 /// What is kept of a line that the profile knows, in bytes.
 const KNOWN_LINE_BYTES_MAX: usize = 4 * 1024;
@@ -85,13 +83,9 @@ impl StderrLines {
     }
 }
 
-/// A line as a terminal leaves it: a carriage return begins it anew.
-fn as_shown(line: &str) -> &str {
-    line.trim_end_matches('\r').rsplit('\r').next().unwrap_or_default()
-}
-
-/// Passes a pipe on to our own standard error, in a separate thread: neither a flood nor a slow
-/// reader delays the stream. The thread ends when everything is passed on.
+/// Passes a pipe on to our own standard error, in a separate thread: a flood does not delay the
+/// stream, and the time in which a slow reader blocks the command does not count as its own. The
+/// thread ends when everything is passed on.
 pub(super) fn pass_on(
     mut pipe: ProducerStream,
     copy: StderrCopy,
@@ -99,7 +93,7 @@ pub(super) fn pass_on(
 ) -> io::Result<JoinHandle<Stderr>> {
     thread::Builder::new().spawn(move || {
         let mut tail = VecDeque::new();
-        let mut known = StderrLines::new(watch);
+        let mut known = StderrLines::new(watch.clone());
         let mut buffer = vec![0; 16 * 1024];
         let StderrCopy { out: mut ours, mut redactor } = copy;
         // The tail is cut from what is written: half a secret would not be found in it.
@@ -108,7 +102,9 @@ pub(super) fn pass_on(
             let over = tail.len().saturating_sub(STDERR_BYTES_MAX);
             tail.drain(..over);
             // Without a reader of ours, the pipe is still read.
-            if ours.as_mut().is_some_and(|ours| ours.write_all(bytes).is_err()) {
+            if let Some(out) = &mut ours
+                && watch.writes_stderr(|| out.write_all(bytes)).is_err()
+            {
                 ours = None;
             }
         };
@@ -127,21 +123,11 @@ pub(super) fn pass_on(
             redactor.finish(&mut rest);
             write(&rest);
         }
-        Stderr { last: last_lines(tail.make_contiguous()), known: known.finish() }
+        Stderr {
+            last: last_lines(&String::from_utf8_lossy(tail.make_contiguous())),
+            known: known.finish(),
+        }
     })
-}
-
-/// The last lines. If none of them says something, the first of them makes room for the last one
-/// that does.
-fn last_lines(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8_lossy(bytes);
-    let lines = text.lines().map(as_shown).filter(|line| !line.trim().is_empty());
-    let lines: Vec<&str> = lines.collect();
-    let first = lines.len().saturating_sub(STDERR_LINES_MAX);
-    // A stack, or the usage of the command, may be longer than what is kept.
-    let said = lines.iter().rposition(|line| says_something(line)).filter(|at| *at < first);
-    let last = &lines[first + usize::from(said.is_some())..];
-    said.map(|at| &lines[at]).into_iter().chain(last).map(|&line| line.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -150,7 +136,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{KNOWN_BYTES_MAX, StderrLines, last_lines};
+    use super::{KNOWN_BYTES_MAX, StderrLines};
     use crate::run::producer::Timers;
     use crate::run::watch::Watch;
 
@@ -185,23 +171,5 @@ mod tests {
         let mut lines = StderrLines::new(watch);
         lines.feed("12345678\n\n".repeat(KNOWN_BYTES_MAX).as_bytes());
         assert_eq!(lines.finish().len(), KNOWN_BYTES_MAX / (8 + size_of::<String>()));
-    }
-
-    #[test]
-    fn what_a_progress_line_was_before_is_not_kept() {
-        let lines = |text: &str| last_lines(text.as_bytes());
-        assert_eq!(lines("\rprogress 1%\rprogress 2%\rError: no key\n"), ["Error: no key"]);
-        assert_eq!(lines("one\r\n\r\ntwo\r"), ["one", "two"]);
-        assert_eq!(lines("50%\r\r\n"), ["50%"]);
-    }
-
-    #[test]
-    fn the_line_in_front_of_a_stack_is_kept() {
-        let stack = "    at call (file.js:1)\n".repeat(12);
-        let lines =
-            |end: &str| last_lines(format!("start\nError: no key\n{stack}{end}").as_bytes());
-        let kept = lines("Node.js v22.11.0\n");
-        assert_eq!((kept.len(), &*kept[0], &*kept[9]), (10, "Error: no key", "Node.js v22.11.0"));
-        assert_eq!(lines("bye\n")[0], "    at call (file.js:1)");
     }
 }

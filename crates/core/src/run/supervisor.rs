@@ -1,6 +1,7 @@
 //! Waits for the command, the timers and the signals, and ends what must end.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,14 @@ pub(super) fn wait_for_repetition(signals: Signals, first: Instant) {
         drop(signals);
     };
     let _ = thread::Builder::new().spawn(wait);
+}
+
+/// How often the process has gone on after a run: what would end it after that run is called off.
+static GONE_ON: AtomicU64 = AtomicU64::new(0);
+
+/// The process goes on, although the time of the last run may be over.
+pub(super) fn go_on() {
+    GONE_ON.fetch_add(1, Ordering::Relaxed);
 }
 
 /// How long a second signal leaves us to finish the report.
@@ -129,9 +138,12 @@ impl Supervisor {
         let total = self.total(&self.watch.state());
         let leave = self.leave.or_else(|| after(total?, FINISH_WAIT));
         if let Some((at, whole)) = leave.zip(self.whole) {
+            let gone_on = GONE_ON.load(Ordering::Relaxed);
             thread::spawn(move || {
                 thread::sleep(at.saturating_duration_since(Instant::now()));
-                (whole.leave)(interrupted);
+                if GONE_ON.load(Ordering::Relaxed) == gone_on {
+                    (whole.leave)(interrupted);
+                }
             });
         }
         if let Some((_, first)) = self.interrupted {
@@ -318,8 +330,9 @@ impl Supervisor {
         if state.starts_wrong && self.group.is_some() {
             return Some(StopReason::WrongStart);
         }
+        let blocks_command = state.stderr_is_blocked(now);
         if let Some((line, limit)) = state.call_over(now) {
-            if state.waiting || state.stream_end.is_some() {
+            if !blocks_command && (state.waiting || state.stream_end.is_some()) {
                 return Some(StopReason::CallTimeout { limit, line });
             }
             // The check, or our reader, takes the time: the end of the call may have come. What the
@@ -328,7 +341,8 @@ impl Supervisor {
         }
         let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
-        if !state.waiting && !state.has_unread && state.stream_end.is_none() {
+        let is_busy = !state.waiting && !state.has_unread && state.stream_end.is_none();
+        if is_busy || blocks_command {
             // The check, or our reader, takes the time, not the producer.
             state.last_event = now;
             return None;

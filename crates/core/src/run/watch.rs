@@ -1,18 +1,15 @@
 //! What the supervisor knows from the check: when events came, which calls are open, what ended.
 
 use std::collections::{BTreeSet, HashMap};
-use std::io::{self, Write};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::platform::{self, Wake, Waker};
 use super::producer::{Timers, after};
-use crate::check::{
-    CheckedLine, Event, EventKind, Observer, StreamStart, StreamSummary, WantedEvents,
-};
+use crate::check::{CheckedLine, EventKind, Observer, StreamStart, WantedEvents};
 use crate::error::Error;
 use crate::profile::{CallKind, Profile};
-use crate::rules::diagnostic::Diagnostic;
 
 /// A write of our output that takes less than this does not count as blocked.
 const BLOCKED_MIN: Duration = Duration::from_millis(1);
@@ -54,6 +51,8 @@ pub(super) struct RunState {
     pub(super) stopped_reading: bool,
     /// When the current write of our own output began.
     writing: Option<Instant>,
+    /// When the current write of what the command wrote to standard error began.
+    writing_stderr: Option<Instant>,
     /// How long earlier writes blocked.
     blocked: Duration,
     /// Of the stream, once it is known.
@@ -141,11 +140,22 @@ impl RunState {
         self.blocked + current.filter(|blocked| *blocked >= BLOCKED_MIN).unwrap_or_default()
     }
 
+    /// Whether nobody reads what we pass on of standard error: the command may be blocked, too.
+    pub(super) fn stderr_is_blocked(&self, now: Instant) -> bool {
+        let writing = self.writing_stderr.map(|since| now.saturating_duration_since(since));
+        writing.is_some_and(|blocked| blocked >= BLOCKED_MIN)
+    }
+
     /// Leaves out a pause in which the terminal had stopped us and the command.
     pub(super) fn shift(&mut self, pause: Duration) {
         self.started += pause;
         self.last_event += pause;
-        let times = [&mut self.terminal_event, &mut self.stream_end, &mut self.writing];
+        let times = [
+            &mut self.terminal_event,
+            &mut self.stream_end,
+            &mut self.writing,
+            &mut self.writing_stderr,
+        ];
         for time in times.into_iter().flatten() {
             *time += pause;
         }
@@ -171,6 +181,7 @@ impl Watch {
             has_unread: false,
             stopped_reading: false,
             writing: None,
+            writing_stderr: None,
             blocked: Duration::ZERO,
             profile: None,
             hides_open_calls: false,
@@ -226,12 +237,27 @@ impl Watch {
     }
 
     /// Writes our own output, and measures how long that blocks.
-    fn writes<T>(&self, write: impl FnOnce() -> T) -> T {
+    pub(super) fn writes<T>(&self, write: impl FnOnce() -> T) -> T {
         self.state().writing = Some(Instant::now());
         let written = write();
         let mut state = self.state();
         state.blocked = state.blocked(Instant::now());
         state.writing = None;
+        written
+    }
+
+    /// Passes on what the command wrote to standard error. The command is not blamed for the time
+    /// in which that blocks.
+    pub(super) fn writes_stderr<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.state().writing_stderr = Some(Instant::now());
+        let written = write();
+        let now = Instant::now();
+        let mut state = self.state();
+        let since = state.writing_stderr.take().filter(|since| now - *since >= BLOCKED_MIN);
+        if let Some(blocked) = since.map(|since| now - since) {
+            state.last_event = now.min(state.last_event + blocked);
+            state.move_calls(|since| now.min(since + blocked));
+        }
         written
     }
 
@@ -328,59 +354,5 @@ impl Observer for RunObserver {
 
     fn wants(&self) -> WantedEvents {
         if self.has_idle_timeout { WantedEvents::DETAILS } else { WantedEvents::PLAIN }
-    }
-}
-
-/// An output of ours: the supervisor knows when it blocks us.
-pub struct Measured<T> {
-    pub(super) watch: Watch,
-    pub(super) inner: T,
-}
-
-impl<W: Write> Write for Measured<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.watch.writes(|| self.inner.write(bytes))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.watch.writes(|| self.inner.flush())
-    }
-}
-
-impl<O: Observer + ?Sized> Observer for Measured<&mut O> {
-    fn begin(&mut self, start: &StreamStart<'_>) -> Result<(), Error> {
-        self.inner.begin(start)
-    }
-
-    fn undetected_events(&mut self, hides_open_calls: bool) {
-        self.inner.undetected_events(hides_open_calls);
-    }
-
-    fn event(&mut self, event: &CheckedLine<'_>) {
-        self.watch.writes(|| self.inner.event(event));
-    }
-
-    fn events(&mut self, events: &[Event<'_>]) {
-        self.watch.writes(|| self.inner.events(events));
-    }
-
-    fn wants(&self) -> WantedEvents {
-        self.inner.wants()
-    }
-
-    fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        self.watch.writes(|| self.inner.diagnostic(diagnostic));
-    }
-
-    fn flush(&mut self) {
-        self.watch.writes(|| self.inner.flush());
-    }
-
-    fn stream_ended(&mut self) {
-        self.inner.stream_ended();
-    }
-
-    fn summary(&mut self, summary: &StreamSummary) {
-        self.inner.summary(summary);
     }
 }
