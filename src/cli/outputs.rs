@@ -35,6 +35,8 @@ pub(super) struct Outputs {
     files: Option<NamedFiles>,
     conversion: Option<Conversion>,
     pub(super) copies: Vec<TeeTarget>,
+    /// Of an earlier attempt.
+    failed_copy: Option<TeeTarget>,
     pub(super) progress: Progress,
     pub(super) redaction: Option<Redaction>,
     /// Known findings, and the name of their file.
@@ -104,6 +106,7 @@ impl Outputs {
             files,
             conversion,
             copies,
+            failed_copy: None,
             progress,
             redaction,
             baseline,
@@ -123,7 +126,8 @@ impl Outputs {
     pub(super) fn begin_attempt(&mut self, attempt: Attempt, cli: &Cli) -> Result<(), CliError> {
         if let Some(pattern) = &cli.tee {
             // The last one, as it was opened.
-            self.copies.pop();
+            let copy = self.copies.pop().filter(|copy| copy.failure().is_some());
+            self.failed_copy = self.failed_copy.take().or(copy);
             self.copies.push(TeeTarget::of_file(&attempt.copy(pattern))?);
         }
         attempt.begin();
@@ -181,7 +185,7 @@ impl Outputs {
 
     /// The first error in writing.
     fn failure(&self) -> Option<CliError> {
-        let copies = self.copies.iter().filter_map(TeeTarget::failure);
+        let copies = self.failed_copy.iter().chain(&self.copies).filter_map(TeeTarget::failure);
         let conversion = self.conversion.iter().filter_map(Written::failure);
         let failures = copies.chain(conversion.map(|error| (STDOUT, error)));
         // The reader of the stream may stop at any time: the check goes on.
