@@ -145,7 +145,9 @@ impl From<Exit> for ProducerExit {
         producer.was_interrupted = exit.interrupted;
         producer.stdout_held_open = exit.stdout_held_open;
         producer.expects_turn = exit.expects_turn;
-        producer.stderr = exit.stderr;
+        if let Some(lines) = exit.stderr {
+            producer.keep_stderr(&lines.join("\n"));
+        }
         producer.stderr_lines = exit.stderr_lines;
         producer.stop = exit.stop.map(|stop| match stop {
             Stop::Lingered => StopReason::Lingered,

@@ -53,6 +53,22 @@ test("a failed run", async () => {
   assert.deepEqual(end.event.stderr_tail, ["no money"]);
 });
 
+test("the line in front of a long stack is the reason", async () => {
+  const stack = "i=0; while [ $i -lt 12 ]; do echo '    at call (file.js:1)' >&2; i=$((i+1)); done";
+  const script = `head -3 ${PLAIN}; echo 'Error: 429 rate limit exceeded' >&2; ${stack}; exit 1`;
+  const end = await run(...shell(script)).end;
+  assert.match(end.headline, /^failed: Error: 429 rate limit exceeded /);
+  assert.deepEqual([end.reason, end.retryable], ["rate-limit", "later"]);
+  assert.deepEqual([end.stderrTail.length, end.stderrTail[0]], [10, "Error: 429 rate limit exceeded"]);
+});
+
+test("much noise on standard error hides no refused call", async () => {
+  const refused = join(AGENTS, "codex/calls-refused-on-stderr.ndjson");
+  const noise = "yes '2026-01-01T00:00:00Z WARN codex_core::noise: something' | head -20000 >&2";
+  const end = await run(...shell(`grep -v '^{' ${refused} >&2; ${noise}; grep '^{' ${refused}`)).end;
+  assert.deepEqual([end.passed, end.summary.tool_call_counts.denied], [false, 5]);
+});
+
 test("a call that only standard error shows", async () => {
   const refused = join(AGENTS, "codex/calls-refused-on-stderr.ndjson");
   const end = await run(...shell(`grep '^{' ${refused}; grep -v '^{' ${refused} >&2`)).end;

@@ -18,7 +18,7 @@ const DRAIN_TICK_MS = 50;
 const STDERR_MS = 500;
 const EXIT_GRACE_MS = 10_000;
 const STDERR_LINES_MAX = 10;
-const STDERR_CHARACTERS_MAX = 256 * 1024;
+const STDERR_CHARACTERS_MAX = 4 * 1024 * 1024;
 /** Events that wait for a slow reader; then the agent waits. */
 const WAITING_MAX = 1_024;
 /** The longest time of a timer of JavaScript. */
@@ -235,7 +235,9 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #stop: RunExit["stop"];
   #isInterrupted = false;
   #isHeldOpen = false;
-  #stderr = "";
+  /** The pieces of standard error that are kept, and how many characters they have. */
+  #stderr: string[] = [];
+  #stderrSize = 0;
   #hasExited = false;
   /** Whether no process of the group is left, or the run is over: its number may be that of another group. */
   #isGone = false;
@@ -297,7 +299,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#stderrClosed = new Promise((resolve) => child.stderr.once("close", resolve));
     const say = (more: string) => {
       if (more === "") return;
-      this.#stderr = (this.#stderr + more).slice(-STDERR_CHARACTERS_MAX);
+      this.#keep(more);
       const pending = this.#call(() => onStderr?.(more));
       if (pending !== undefined) this.#pending = Promise.all([this.#pending, pending]);
     };
@@ -444,15 +446,14 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#signal("SIGKILL");
     await this.#readStderr();
     await this.#pending;
-    const stderrLines = linesOf(this.#stderr);
-    const stderrTail = stderrLines.slice(-STDERR_LINES_MAX);
+    const stderrLines = linesOf(this.#stderr.join(""));
     const all: RunExit = {
       ...exit,
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       interrupted: this.#isInterrupted,
       stdoutHeldOpen: this.#isHeldOpen,
       expectsTurn: this.#hasMessage && (this.#reader.state & 1) !== 0,
-      stderr: stderrTail,
+      stderr: stderrLines,
       stderrLines,
     };
     if (this.#thrown !== undefined) throw this.#thrown.error;
@@ -462,7 +463,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
     this.#push(last);
     const { summary } = this.#reader;
-    const { passed, headline, answer, usage = {} } = summary;
+    const { passed, headline, answer, usage = {}, stderr_tail: stderrTail = [] } = summary;
     const { outcome, verdict, reason, retryable, retry_after: retryAfter } = event;
     return {
       ...exit,
@@ -490,7 +491,16 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     await this.#readStderr();
     // Of a command that still ran, the signal is ours.
     const isOurs = !hadExited && exit.signal !== undefined;
-    throw withEnd(error, isOurs ? {} : exit, linesOf(this.#stderr).slice(-STDERR_LINES_MAX));
+    throw withEnd(error, isOurs ? {} : exit, linesOf(this.#stderr.join("")).slice(-STDERR_LINES_MAX));
+  }
+
+  /** Keeps the end of standard error: what the agent refused may be in it. */
+  #keep(more: string): void {
+    this.#stderr.push(more);
+    this.#stderrSize += more.length;
+    while (this.#stderrSize > STDERR_CHARACTERS_MAX && this.#stderr.length > 1) {
+      this.#stderrSize -= this.#stderr.shift()?.length ?? 0;
+    }
   }
 
   #mustWait(): boolean {

@@ -17,11 +17,11 @@ use ndjson_check::internals::without_error_numbers;
 use ndjson_check::run::{AgentRun, AgentStdin, Command, Stdin, Stopper};
 use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
 use ndjson_check_formats::single::summary_json;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use self::pipes::{OutputCopy, Pipe, Stderr, Stdout, last_lines};
+use self::pipes::{OutputCopy, Pipe, Stderr, Stdout};
 use crate::failure::Failure;
 use crate::{NdjsonCheckError, PyChecker, error, event, output};
 
@@ -159,7 +159,9 @@ fn send_failure(
     let status = run.exit_status();
     // Ends the command; then all of its standard error is there.
     drop(run);
-    let failure = Failure { error, status, stderr_tail: last_lines(stderr) };
+    let mut exit = ProducerExit::default();
+    exit.keep_stderr(&String::from_utf8_lossy(locked(stderr).make_contiguous()));
+    let failure = Failure { error, status, stderr_tail: exit.stderr.unwrap_or_default() };
     let _ = to.send(Message::Failed(failure));
 }
 
@@ -253,6 +255,10 @@ impl NativeRun {
 
     /// The next events and what the command wrote: at least one, unless the run is over.
     fn next_batch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if !self.is_ours() {
+            let message = "the run belongs to the process that started it";
+            return Err(PyRuntimeError::new_err(message));
+        }
         loop {
             let batch = py.detach(|| self.wait()).map_err(|it| it.raised(py))?;
             match batch {

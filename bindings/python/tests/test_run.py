@@ -592,6 +592,8 @@ def test_what_came_before_a_failure_is_delivered() -> None:
             run.wait()
         assert recording == b"{}\n"
         assert list(run) == []
+        with pytest.raises(nc.NdjsonCheckError, match="no known agent"):
+            run.wait()
 
 
 def test_many_runs_at_once_do_not_wait_for_each_other(tmp_path: Path) -> None:
@@ -826,6 +828,26 @@ def test_a_fork_neither_ends_the_agent_nor_hangs(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     python(FORKS, *shell(f"echo $$ > {pid}; head -2 {PLAIN}; exec sleep 300"))
     assert not is_alive(pid)
+
+
+def test_a_fork_cannot_read_the_run_of_its_parent() -> None:
+    script = """
+import os, signal, sys, warnings
+import ndjson_check as nc
+warnings.simplefilter("ignore", DeprecationWarning)
+run = nc.run(sys.argv[1:])
+next(run)
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    try:
+        run.wait()
+    except RuntimeError as error:
+        os._exit(0 if "the process that started it" in str(error) else 1)
+assert os.waitpid(child, 0)[1] == 0
+assert run.wait().passed
+"""
+    python(script, *shell(f"head -3 {PLAIN}; sleep 1; tail -n +4 {PLAIN}"))
 
 
 def test_a_run_that_is_being_closed_stops_nothing_else(tmp_path: Path) -> None:

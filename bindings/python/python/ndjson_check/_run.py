@@ -233,6 +233,8 @@ class _Agent:
         self._is_stopped = False
         self.is_left = False
         self.native: _native.NativeRun | None = None
+        # Why the stream could not be read.
+        self.failure: NdjsonCheckError | None = None
 
     def begin(self) -> _native.NativeRun:
         with self._starting:
@@ -256,7 +258,12 @@ class _Agent:
             return self.native
 
     def next_batch(self) -> _Batch:
-        return self.begin().next_batch()
+        native = self.begin()
+        try:
+            return native.next_batch()
+        except NdjsonCheckError as error:
+            self.failure = error
+            raise
 
     async def next_batch_in_thread(self) -> _Batch:
         return await _in_thread(self.next_batch)
@@ -308,8 +315,11 @@ class Run:
 
     @property
     def end(self) -> RunEnd:
-        """How the run ended. Raises RuntimeError while events are left to be read."""
+        """How the run ended. Raises RuntimeError while events are left to be read, and the
+        NdjsonCheckError that ended the reading."""
         if self._end is None:
+            if self._agent.failure is not None:
+                raise self._agent.failure
             if self._agent.is_left:
                 # Such as by a `break` in the loop: nobody read how the command ended.
                 raise RuntimeError("the run was closed before its events were read to the end; to "

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Message, locked};
 
-/// The end of standard error that an error has: bytes, and lines of these.
+/// The end of standard error from which an error takes its lines.
 const STDERR_BYTES_MAX: usize = 8 * 1_024;
-const STDERR_LINES_MAX: usize = 10;
 
 /// An output of the command.
 #[derive(Clone, Copy)]
@@ -79,12 +78,4 @@ impl Write for Stderr {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-pub(super) fn last_lines(tail: &Mutex<VecDeque<u8>>) -> Vec<String> {
-    let mut tail = locked(tail);
-    let text = String::from_utf8_lossy(tail.make_contiguous());
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let first = lines.len().saturating_sub(STDERR_LINES_MAX);
-    lines[first..].iter().map(|&line| line.to_owned()).collect()
 }
