@@ -463,7 +463,9 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if (event?.type !== "end" && event?.type !== "cut") throw new Error("the stream has no last event");
     this.#push(last);
     const { summary } = this.#reader;
-    const { passed, headline, answer, usage = {}, stderr_tail: stderrTail = [] } = summary;
+    const { passed, headline, answer, usage = {} } = summary;
+    // Of a run that succeeded, the summary has none.
+    const stderrTail = summary.stderr_tail ?? stderrLines.slice(-STDERR_LINES_MAX);
     const { outcome, verdict, reason, retryable, retry_after: retryAfter } = event;
     return {
       ...exit,
