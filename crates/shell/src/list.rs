@@ -26,9 +26,19 @@ pub(super) struct Pipeline {
     /// Whether it is only a blank line or a comment.
     pub(super) is_empty: bool,
     pub(super) ending: PipelineEnd,
+    /// Whether it is in a block, and may not be run.
+    pub(super) is_in_block: bool,
     /// Whether the shell stops if it fails.
     pub(super) stops: bool,
     pub(super) next: Next,
+}
+
+impl Pipeline {
+    /// Whether it ends the shell with the status of the pipeline before: `exit`.
+    fn passes_on(&self) -> bool {
+        let is_run = !self.is_in_block && self.next != Next::Background;
+        is_run && self.ending == PipelineEnd::ExitsAsBefore
+    }
 }
 
 /// How a command, or a list in the end, only fails, or ends the shell.
@@ -120,8 +130,7 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
         match next {
             Next::Other | Next::Background => {
                 in_background = next == Next::Background;
-                let behind = pipelines.get(at + 1).map(|it| it.ending);
-                let is_last = at >= last || behind == Some(PipelineEnd::ExitsAsBefore);
+                let is_last = at >= last || pipelines.get(at + 1).is_some_and(Pipeline::passes_on);
                 by_stop = !in_background && !is_last && stops && may_stop;
                 exit = match () {
                     () if by_stop => ExitShown::IfItSucceeds,

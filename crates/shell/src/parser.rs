@@ -97,12 +97,11 @@ impl<'t> ShellParser<'t> {
 
     fn pipeline(&mut self, blocks: &mut OpenBlocks) -> Pipeline {
         let mut commands: Vec<ShellCommand> = Vec::new();
-        let mut is_empty = true;
+        let (mut is_empty, mut is_pipe) = (true, false);
         let mut ending;
         let options = self.options;
         let before = std::mem::take(&mut self.inner);
         let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
-        let mut is_pipe = false;
         loop {
             self.skip_blanks();
             if self.has_blocks {
@@ -160,10 +159,11 @@ impl<'t> ShellParser<'t> {
         if next.depends() {
             commands.iter_mut().for_each(ShellCommand::ignore_stops);
         }
-        if blocks.any() {
+        let is_in_block = blocks.any();
+        if is_in_block {
             raise(&mut commands, ExitShown::Nothing);
         }
-        Pipeline { commands, is_empty, ending, stops: self.options.stops, next }
+        Pipeline { commands, is_empty, ending, is_in_block, stops: self.options.stops, next }
     }
 
     /// `( … )` or `{ …; }`, if one comes next.
