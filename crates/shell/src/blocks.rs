@@ -1,8 +1,11 @@
 //! `if`, `for` and such, whose parts are pipelines of one list.
 
-/// Without it, `if` is that of another shell, such as PowerShell, whose blocks have braces.
+/// What ends a word, and begins something else.
+const WORD_ENDS: [char; 7] = [';', '&', '|', '(', ')', '<', '>'];
+
+/// Whether a block of a POSIX shell ends in the line: the blocks of PowerShell have braces.
 pub(super) fn has_block_end(line: &str) -> bool {
-    let mut words = line.split(|it: char| it.is_whitespace() || ";&|()".contains(it));
+    let mut words = line.split(|it: char| it.is_whitespace() || WORD_ENDS.contains(&it));
     words.any(|word| ["fi", "done", "esac"].contains(&word))
 }
 
@@ -16,22 +19,27 @@ pub(super) struct OpenBlocks {
 impl OpenBlocks {
     /// Takes the words with which a command begins.
     pub(super) fn observe(&mut self, command: &str) {
-        for word in command.split_whitespace() {
-            match word.trim_end_matches([';', ')', '&', '|']) {
+        let mut rest = command;
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', '\r']);
+            let is_end = |it: char| it.is_whitespace() || WORD_ENDS.contains(&it);
+            let (word, behind) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
+            match word {
                 "if" | "while" | "until" => self.all += 1,
                 "for" | "select" => return self.all += 1,
                 "case" => {
                     self.all += 1;
                     return self.cases += 1;
                 }
-                "fi" | "done" => return self.all = self.all.saturating_sub(1),
+                "fi" | "done" => self.all = self.all.saturating_sub(1),
                 "esac" => {
                     self.all = self.all.saturating_sub(1);
-                    return self.cases = self.cases.saturating_sub(1);
+                    self.cases = self.cases.saturating_sub(1);
                 }
-                "elif" | "then" | "do" | "else" | "!" | "{" => {}
+                "elif" | "then" | "do" | "else" | "!" | "time" | "{" | "}" => {}
                 _ => return,
             }
+            rest = behind;
         }
     }
 

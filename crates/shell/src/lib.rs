@@ -22,6 +22,7 @@ mod options;
 mod parser;
 mod pipes;
 mod word;
+mod words;
 mod wrappers;
 
 use parser::ShellParser;
@@ -34,7 +35,8 @@ pub enum ExitShown {
     Own,
     /// The line succeeds only if the command does; it may fail because of a later one.
     IfItSucceeds,
-    /// Nothing: the command is in the background or in a pipe, or others come after it.
+    /// Nothing: the command is in the background, in a pipe or in a block such as `if`, others come
+    /// after it, or the shell may end before it.
     Nothing,
 }
 
@@ -229,6 +231,24 @@ mod tests {
             ("git commit -m 'a; make'", "-"),
             ("ls # make", "-"),
             ("cat <<E\nmake\nE", "-"),
+            ("make || return 1; ls", "nothing c"),
+            ("make || if false; then ls; fi", "nothing c"),
+            ("if a; then\nif b; then\nls\nfi\nfi\nmake", "own c"),
+            ("ls || for i in a; do ls; done | make", "nothing c"),
+            ("exit 0 & make", "own c"),
+            ("exec ls; make", "nothing c"),
+            ("exec > log; make", "own c"),
+            ("trap 'exit 0' EXIT; make", "nothing c"),
+            ("set -e; eval 'set +e'; make; ls", "nothing c"),
+            ("set -e; shopt -uo errexit; make; ls", "nothing c"),
+            ("make; exit $LASTEXITCODE", "own c"),
+            ("powershell -ep bypass -c 'make; ls'", "nothing c"),
+            ("pwsh -exec bypass -command make", "own"),
+            ("npx cross-env A='x; make' ls", "-"),
+            ("x=(make)", "-"),
+            ("$x = (make)", "nothing c"),
+            ("[[ $x =~ (make) ]]", "-"),
+            ("cat <<E &&\nmake\nE\nls", "-"),
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }

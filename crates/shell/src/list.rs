@@ -30,18 +30,20 @@ pub(super) struct Pipeline {
     pub(super) is_in_block: bool,
     /// Whether the shell stops if it fails.
     pub(super) stops: bool,
+    /// What comes before it, or before the block that it ends.
+    pub(super) before: Next,
     pub(super) next: Next,
 }
 
 impl Pipeline {
-    /// Whether it ends the shell with the status of the pipeline before: `exit`.
+    /// Whether it ends the shell with the status of the pipeline before it: `exit`.
     fn passes_on(&self) -> bool {
-        let is_run = !self.is_in_block && self.next != Next::Background;
+        let is_run = !self.is_in_block && self.next == Next::Other;
         is_run && self.ending == PipelineEnd::ExitsAsBefore
     }
 }
 
-/// How a command, or a list in the end, only fails, or ends the shell.
+/// What a command, or the last one of a list, does to the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PipelineEnd {
     None,
@@ -49,7 +51,7 @@ pub(super) enum PipelineEnd {
     Fails,
     /// `exit 1`
     ExitsInFailure,
-    /// `exit 0`, or a status that is not known.
+    /// With 0, or with a status that is not known: `exit 0`, `exec ls`.
     Exits,
     /// With the status of the command before: `exit`.
     ExitsAsBefore,
@@ -61,9 +63,15 @@ impl PipelineEnd {
         let is_failure = |status: &str| status.parse().is_ok_and(|it: i32| it & 0xff != 0);
         match command[..] {
             ["false"] => Self::Fails,
-            ["exit" | "return"] | ["exit" | "return", "$?"] => Self::ExitsAsBefore,
-            ["exit" | "return", status] if is_failure(status) => Self::ExitsInFailure,
-            ["exit" | "return", ..] => Self::Exits,
+            ["exit"] | ["exit", "$?"] => Self::ExitsAsBefore,
+            ["exit", status] if status.eq_ignore_ascii_case("$LASTEXITCODE") => Self::ExitsAsBefore,
+            ["exit", status] if is_failure(status) => Self::ExitsInFailure,
+            // Outside of a function some shells end, and others go on.
+            ["return", status] if is_failure(status) => Self::Fails,
+            ["exit" | "return", ..] | ["exec", _, ..] => Self::Exits,
+            ["trap", .., "EXIT" | "ERR" | "0"] if command.iter().any(|it| it.contains("exit")) => {
+                Self::Exits
+            }
             _ => Self::None,
         }
     }
@@ -71,20 +79,20 @@ impl PipelineEnd {
     pub(super) fn of_list(pipelines: &[Pipeline]) -> Self {
         let end = pipelines.iter().rposition(|it| !it.is_empty);
         let Some(last) = end.map(|end| &pipelines[end]) else { return Self::None };
-        let before = &pipelines[..end.unwrap_or_default()];
-        match (last.ending, before.last().map(|it| it.next)) {
-            _ if first_exit(before).is_some() => Self::Exits,
+        match (last.ending, last.before) {
+            _ if first_exit(pipelines).is_some_and(|first| Some(first) < end) => Self::Exits,
             _ if last.next == Next::Background => Self::None,
-            (Self::Exits, _) | (Self::ExitsAsBefore, Some(_)) => Self::Exits,
-            (_, Some(Next::Or)) => Self::None,
+            (Self::Exits, _) => Self::Exits,
+            (Self::ExitsAsBefore, _) if end > Some(0) => Self::Exits,
+            (_, Next::Or) => Self::None,
             // Where the command before fails, so does the list.
-            (Self::ExitsInFailure, Some(Next::And)) => Self::Fails,
+            (Self::ExitsInFailure, Next::And) => Self::Fails,
             (ending, _) => ending,
         }
     }
 
-    /// Behind `!`.
-    pub(super) fn inverted(self) -> Self {
+    /// Behind `!`, and in a block, where it may be a condition: `if false; then`.
+    pub(super) fn without_failure(self) -> Self {
         if self == Self::Fails { Self::None } else { self }
     }
 
@@ -152,10 +160,10 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
             },
         }
         // It may not be run, and the shell goes on.
-        let is_skipped = match pipelines[..at].last().map(|it| it.next) {
-            Some(Next::Or) => true,
-            Some(Next::And) => by_stop,
-            Some(Next::Background | Next::Other) | None => false,
+        let is_skipped = match pipelines[at].before {
+            Next::Or => true,
+            Next::And => by_stop,
+            Next::Background | Next::Other => false,
         };
         exits[at] = if is_skipped { ExitShown::Nothing } else { exit };
     }
@@ -167,10 +175,19 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
 
 /// The first pipeline that may end the shell without a failure.
 fn first_exit(pipelines: &[Pipeline]) -> Option<usize> {
-    let is_behind_failure = |at: usize| at > 0 && pipelines[at - 1].next == Next::Or;
-    (0..pipelines.len()).find(|at| match pipelines[*at].ending {
-        PipelineEnd::Exits => true,
-        PipelineEnd::ExitsAsBefore => !is_behind_failure(*at),
-        PipelineEnd::None | PipelineEnd::Fails | PipelineEnd::ExitsInFailure => false,
-    })
+    let (mut first, mut in_background) = (None, false);
+    for (at, pipeline) in pipelines.iter().enumerate().rev() {
+        if !pipeline.next.depends() {
+            in_background = pipeline.next == Next::Background;
+        }
+        let may_exit = match pipeline.ending {
+            PipelineEnd::Exits => true,
+            PipelineEnd::ExitsAsBefore => pipeline.before != Next::Or,
+            PipelineEnd::None | PipelineEnd::Fails | PipelineEnd::ExitsInFailure => false,
+        };
+        if may_exit && !in_background {
+            first = Some(at);
+        }
+    }
+    first
 }

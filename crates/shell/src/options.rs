@@ -39,6 +39,15 @@ impl ShellOptions {
         }
     }
 
+    /// Takes the words behind `shopt`.
+    pub(super) fn shopt(&mut self, words: &[String]) {
+        let is_off = |word: &String| word.starts_with('-') && word.contains('u');
+        if words.iter().any(is_off) {
+            self.stops &= !words.iter().any(|word| word == "errexit");
+            self.pipes_fail &= !words.iter().any(|word| word == "pipefail");
+        }
+    }
+
     /// What is set in both.
     pub(super) fn and(self, other: Self) -> Self {
         Self { stops: self.stops && other.stops, pipes_fail: self.pipes_fail && other.pipes_fail }

@@ -9,7 +9,7 @@ use super::list::{Next, Pipeline, PipelineEnd, judged, raise};
 use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
-    hides_exit, is_command_option, is_list, is_shell, runs_text, starts, without_keywords,
+    command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts,
 };
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
@@ -26,7 +26,7 @@ pub(super) struct ShellParser<'t> {
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
-    here_string: Option<String>,
+    pub(super) here_string: Option<String>,
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
     /// How the last list makes the line fail: `{ echo no; exit 1; }`.
@@ -66,7 +66,7 @@ impl<'t> ShellParser<'t> {
         }
         self.depth += 1;
         let mut pipelines: Vec<Pipeline> = Vec::new();
-        let mut blocks = OpenBlocks::default();
+        let (mut blocks, mut before_block) = (OpenBlocks::default(), Next::Other);
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -80,11 +80,15 @@ impl<'t> ShellParser<'t> {
                     self.next();
                 }
                 Some(_) => {
-                    let before = self.options;
-                    let pipeline = self.pipeline(&mut blocks);
-                    let last = pipelines.last().map_or(Next::Other, |it| it.next);
-                    if blocks.any() || last.depends() || pipeline.next == Next::Background {
-                        self.options = self.options.and(before);
+                    let (options, was_in_block) = (self.options, blocks.any());
+                    let before = pipelines.last().map_or(Next::Other, |it| it.next);
+                    if !was_in_block {
+                        before_block = before;
+                    }
+                    let mut pipeline = self.pipeline(&mut blocks);
+                    pipeline.before = if blocks.any() { before } else { before_block };
+                    if blocks.any() || before.depends() || pipeline.next == Next::Background {
+                        self.options = self.options.and(options);
                     }
                     pipelines.push(pipeline);
                 }
@@ -104,14 +108,11 @@ impl<'t> ShellParser<'t> {
         let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
         loop {
             self.skip_blanks();
-            if self.has_blocks {
-                blocks.observe(self.rest);
-            }
             let (is_inverted, first) = (self.take("! "), commands.len());
             if let Some((group, of_group)) = self.group() {
                 commands.extend(group);
                 (ending, is_empty, piped) = (of_group, false, None);
-                // It was a pattern of a `case`.
+                // `(a)` of a `case`, or a condition: `( a ) then`.
                 if self.is_at_word() {
                     continue;
                 }
@@ -120,6 +121,9 @@ impl<'t> ShellParser<'t> {
                 // What a group reads and prints is not followed.
                 self.here_string = None;
             } else {
+                if self.has_blocks {
+                    blocks.observe(self.rest);
+                }
                 let words = self.words();
                 is_empty &= words.is_empty() && self.inner.is_empty();
                 ending = PipelineEnd::of(&words);
@@ -136,14 +140,14 @@ impl<'t> ShellParser<'t> {
             }
             commands.append(&mut self.inner);
             if is_inverted {
-                ending = ending.inverted();
+                ending = ending.without_failure();
                 raise(&mut commands[first..], ExitShown::Nothing);
             }
             if self.rest.starts_with("||") || !self.take("|") {
                 break;
             }
             self.take("&");
-            self.rest = self.rest.trim_start();
+            self.skip_line_ends(&mut commands);
             is_pipe = true;
             if !self.options.pipes_fail {
                 raise(&mut commands[raised..], ExitShown::Nothing);
@@ -162,12 +166,17 @@ impl<'t> ShellParser<'t> {
         let is_in_block = blocks.any();
         if is_in_block {
             raise(&mut commands, ExitShown::Nothing);
+            ending = ending.without_failure();
         }
-        Pipeline { commands, is_empty, ending, is_in_block, stops: self.options.stops, next }
+        let (stops, before) = (self.options.stops, Next::Other);
+        Pipeline { commands, is_empty, ending, is_in_block, stops, before, next }
     }
 
     /// `( … )` or `{ …; }`, if one comes next.
     fn group(&mut self) -> Option<(Vec<ShellCommand>, PipelineEnd)> {
+        if self.rest.starts_with("time (") || self.rest.starts_with("time { ") {
+            self.take("time ");
+        }
         let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
         if !is_braces && !self.rest.starts_with('(') {
             return None;
@@ -207,74 +216,17 @@ impl<'t> ShellParser<'t> {
             }
         };
         if next.depends() {
-            self.rest = self.rest.trim_start();
+            self.skip_line_ends(commands);
         }
         next
     }
 
-    /// The words of a command, without what it reads from and writes to files.
-    fn words(&mut self) -> Vec<String> {
-        let mut words: Vec<String> = Vec::new();
-        loop {
-            self.skip_blanks();
-            match self.peek() {
-                None | Some('\n' | ';' | '|' | ')') => return words,
-                Some('&') if !self.rest.starts_with("&>") => return words,
-                Some('&') => {
-                    self.next();
-                }
-                Some('#') => {
-                    let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                    self.rest = &self.rest[end..];
-                }
-                Some('(') if is_function_name(&words) && self.take("()") => {
-                    words.clear();
-                    self.function_body();
-                }
-                Some('{') if names_function(&words) => {
-                    words.clear();
-                    self.function_body();
-                }
-                // Its first pattern: `case $x in (a) make;; esac`.
-                Some('(') if begins_case(&words) => return words,
-                Some('(') => {
-                    self.next();
-                    self.inner_list(')');
-                }
-                Some('<' | '>') => self.redirection(),
-                Some(_) => {
-                    let word = self.word();
-                    let is_number = word.bytes().all(|it| it.is_ascii_digit());
-                    if !(is_number && self.rest.starts_with(['<', '>'])) {
-                        words.push(word);
-                    }
-                }
-            }
-        }
-    }
-
-    /// A function may never be called.
-    fn function_body(&mut self) {
-        self.rest = self.rest.trim_start();
-        if self.take("{") {
-            self.inner_list('}');
-        }
-    }
-
-    fn redirection(&mut self) {
-        if !self.rest.starts_with("<<<") && self.take("<<") {
-            return self.heredoc();
-        }
-        let is_text = self.take("<<<");
-        while self.take("<") || self.take(">") {}
-        if self.take("(") {
-            return self.inner_list(')');
-        }
-        let _ = self.take("&") || self.take("|");
+    /// Passes over the ends of lines behind `&&` and such.
+    fn skip_line_ends(&mut self, commands: &mut Vec<ShellCommand>) {
         self.skip_blanks();
-        let word = self.word();
-        if is_text {
-            self.here_string = Some(word);
+        while self.take("\n") {
+            self.heredoc_texts(commands);
+            self.skip_blanks();
         }
     }
 
@@ -307,16 +259,19 @@ impl<'t> ShellParser<'t> {
         let hides_exit = hides_exit(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
-        if program_name(&words[*first]) == "set" {
-            self.options.set(&words[first + 1..]);
+        match program_name(&words[*first]) {
+            "set" => self.options.set(&words[first + 1..]),
+            "shopt" => self.options.shopt(&words[first + 1..]),
+            _ => {}
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
         for start in &starts {
             let rest = &words[start + 1..];
-            let (options, at) = match rest.iter().position(|it| is_command_option(it)) {
+            let (options, at) = match command_option(program_name(&words[*start]), rest) {
                 Some(at) if is_shell(program_name(&words[*start])) => {
                     let has_dashes = rest.get(at + 1).is_some_and(|word| word == "--");
-                    (&rest[..=at], start + at + 2 + usize::from(has_dashes))
+                    let options = if is_powershell(program_name(&words[*start])) { 0 } else { at };
+                    (&rest[..options], start + at + 2 + usize::from(has_dashes))
                 }
                 // The text that another program runs: `ssh host 'cd app && make'`.
                 _ if (is_list(&words[*start]) || starts.iter().max() == Some(start))
@@ -331,9 +286,16 @@ impl<'t> ShellParser<'t> {
             // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
+                let is_same_shell = words[*first] == "eval";
                 let mut inner = self.inner_text(text);
+                if is_same_shell {
+                    inner.options = self.options;
+                }
                 inner.options.set(options);
                 commands.extend(inner.list(None));
+                if is_same_shell {
+                    self.options = inner.options;
+                }
                 commands.iter_mut().for_each(ShellCommand::end_shell);
             }
         }
@@ -348,18 +310,4 @@ impl<'t> ShellParser<'t> {
         }
         commands
     }
-}
-
-fn begins_case(words: &[String]) -> bool {
-    matches!(words, [.., first, _, last] if first == "case" && last == "in")
-}
-
-/// `function NAME`
-fn names_function(words: &[String]) -> bool {
-    matches!(without_keywords(words), [first, _] if first == "function")
-}
-
-/// What `()` may follow.
-fn is_function_name(words: &[String]) -> bool {
-    without_keywords(words).len() == 1 || names_function(words)
 }

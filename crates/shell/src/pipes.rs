@@ -13,7 +13,7 @@ const SSH_WITH_VALUE: &str = "BDEFIJLOPQRSWbceilmopw";
 pub(super) fn reads_commands(words: &[String]) -> bool {
     starts(words).into_iter().any(|start| {
         let (program, arguments) = (program_name(&words[start]), &words[start + 1..]);
-        is_shell(program) && has_no_script(arguments)
+        is_shell(program) && has_no_script(program, arguments)
             || program == "ssh" && has_only_host(arguments)
     })
 }
@@ -33,12 +33,12 @@ fn has_only_host(arguments: &[String]) -> bool {
     names == 1
 }
 
-fn has_no_script(arguments: &[String]) -> bool {
+fn has_no_script(shell: &str, arguments: &[String]) -> bool {
     let mut arguments = arguments.iter();
     while let Some(word) = arguments.next() {
         match word.as_str() {
             "-" | "-s" | "/dev/stdin" => return true,
-            _ if is_command_option(word) => return false,
+            _ if is_command_option(shell, word) => return false,
             option if WITH_VALUE.contains(&option) => drop(arguments.next()),
             option if option.starts_with(['-', '+']) => {}
             _ => return false,

@@ -160,7 +160,8 @@ fn is_keyword(word: &str) -> bool {
 
 /// What is behind the keywords with which a command begins.
 pub(super) fn without_keywords(words: &[String]) -> &[String] {
-    let keywords = words.iter().take_while(|word| is_keyword(word)).count();
+    let first = words.iter().take(WORDS_MAX);
+    let keywords = first.take_while(|word| is_keyword(word)).count();
     &words[keywords..]
 }
 
@@ -237,8 +238,7 @@ impl Walk<'_> {
             let module = options.position(|at| self.words[at] == "-m")?;
             return Some((behind + module + 1, 0));
         }
-        let command = self.words[behind..].iter().position(|word| is_command_option(word));
-        if let Some(command) = command.filter(|_| is_shell(program) || program == "script") {
+        if let Some(command) = command_option(program, &self.words[behind..]) {
             return Some((behind + command + 1, 0));
         }
         let words = &self.words[behind..];
@@ -270,6 +270,13 @@ impl Walk<'_> {
         )
     }
 
+    /// Whether a word that begins with a variable may be a text to run: `eval 'A=1 make'`, but not
+    /// `cross-env A='1 2' make`.
+    fn may_be_text(&self, at: usize) -> bool {
+        let is_run = has(TEXT_RUNNERS, program_name(&self.words[at - 1]));
+        (is_run || at + 1 == self.words.len()) && !self.starts.contains(&at)
+    }
+
     /// Finds the program from this word on, behind options and names.
     fn walk(&mut self, mut at: usize, mut names: usize) {
         if self.seen.contains(&(at, names)) {
@@ -281,8 +288,7 @@ impl Walk<'_> {
             if may_have_value(word) {
                 self.walk(at + 2, names);
             }
-            // Or a text with a command behind one: `eval 'A=1 make'`.
-            if is_assignment(word) && is_list(word) {
+            if is_assignment(word) && is_list(word) && self.may_be_text(at) {
                 self.starts.push(at);
             }
             if !is_option && !is_assignment(word) && !is_number(word) && !is_keyword(word) {
@@ -327,14 +333,27 @@ pub(super) fn is_shell(program: &str) -> bool {
     has(SHELLS, program) || program.eq_ignore_ascii_case("cmd")
 }
 
+pub(super) fn is_powershell(program: &str) -> bool {
+    has(&["powershell", "pwsh"], program)
+}
+
+/// The word behind which a shell, or `script`, gets the text that it runs.
+pub(super) fn command_option(program: &str, words: &[String]) -> Option<usize> {
+    if !is_shell(program) && program != "script" {
+        return None;
+    }
+    words.iter().position(|word| is_command_option(program, word))
+}
+
 /// `-c`, `-lc`, `-Command` or `/c`.
-pub(super) fn is_command_option(word: &str) -> bool {
-    let letters = word.strip_prefix('-');
-    let is_short = |letters: &str| {
-        letters.ends_with('c')
-            && letters.len() <= LETTERS_MAX
-            && letters.chars().all(char::is_alphabetic)
-    };
-    letters.is_some_and(|it| is_short(it) || it.eq_ignore_ascii_case("command"))
-        || word.eq_ignore_ascii_case("/c")
+pub(super) fn is_command_option(shell: &str, word: &str) -> bool {
+    let Some(letters) = word.strip_prefix('-') else { return word.eq_ignore_ascii_case("/c") };
+    if is_powershell(shell) {
+        let letters = letters.to_ascii_lowercase();
+        let is_start = !letters.is_empty() && "commandwithargs".starts_with(&letters);
+        return is_start || letters == "cwa";
+    }
+    letters.ends_with('c')
+        && letters.len() <= LETTERS_MAX
+        && letters.chars().all(char::is_alphabetic)
 }

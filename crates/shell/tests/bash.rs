@@ -69,11 +69,17 @@ impl Writer {
             }
             4 => self
                 .random
-                .one(&["exit 1", "exit", "exit $?", "exit 0", "false", "lose"])
+                .one(&[
+                    "exit 1", "exit", "exit $?", "exit 0", "false", "lose", "return 1", "exec ls",
+                ])
                 .to_owned(),
             5 => format!("({})", self.list(depth - 1)),
             6 => format!("{{ {}; }}", self.ended(depth - 1)),
-            7 => format!("if {}; then {}; fi", self.condition(), self.ended(depth - 1)),
+            7 => {
+                let end = self.random.one(&["; ", "\n"]);
+                let (condition, list) = (self.condition(), self.ended(depth - 1));
+                format!("if {condition}{end}then{}{list}{end}fi", &end[end.len() - 1..])
+            }
             8 => format!("while {}; do {}; break; done", self.condition(), self.ended(depth - 1)),
             9 => format!("echo \"$({})\"", self.list(depth - 1)),
             10 => format!("f() {{ {}; }}", self.ended(depth - 1)),
@@ -88,13 +94,14 @@ impl Writer {
     }
 
     fn condition(&mut self) -> String {
-        match self.random.below(4) {
+        match self.random.below(5) {
             0 if !self.has_make => {
                 self.has_make = true;
                 "make".to_owned()
             }
-            1 => "! lose && ls".to_owned(),
-            2 => "lose; ls".to_owned(),
+            1 => "false".to_owned(),
+            2 => "! lose && ls".to_owned(),
+            3 => "lose; ls".to_owned(),
             _ => "ls".to_owned(),
         }
     }
@@ -108,7 +115,6 @@ impl Writer {
 
 fn line(seed: u64) -> String {
     let mut writer = Writer { random: Random(seed), has_make: false };
-    writer.random.below(2);
     let line = writer.list(2);
     let line = if writer.has_make { line } else { format!("{line}\nmake && ls") };
     let start = writer.random.one(&["", "", "set -e\n", "set -euo pipefail; "]);
@@ -171,6 +177,19 @@ const PLACES: &[&str] = &[
     "@ &\nwait",
     "x=1 @",
     "echo \"$(@)\"",
+    "echo \"$(case a in a) true;; esac)\"; @",
+    "echo \"$(case a in (a) true;; esac)\" && @",
+    "x=\"$( { case a in a) true;; esac; } )\"; @",
+    "if true; then\nif true; then\ntrue\nfi\nfi\n@",
+    "for i in 1;do if true;then true;fi;done;@",
+    "{ for i in 1; do true; done; } > /dev/null; @",
+    "time (true && @)",
+    "time { @; }",
+    "cat <<E &&\nit's\nE\n@",
+    "cat <<E |\nit's\nE\ncat; @",
+    "x=()\n{ @; }",
+    "x=(a \"b c\" $(@))",
+    "[[ a =~ (a|b) ]] && @",
     "echo \"a `@`\"",
     "cat <(@)",
     "x=$(@)",
