@@ -5,16 +5,16 @@ use std::time::{Duration, Instant};
 
 use super::platform::{Signals, wait_for_signal};
 use super::producer::Interrupt;
-use super::supervisor::{go_on, wait_for_repetition};
+use super::supervisor::{another_attempt_follows, wait_for_repetition};
 
 /// Waits so long, or until a signal comes that ends us: that one is returned. `announce` is called
-/// when no signal is missed any more.
+/// when no signal is missed any more. The timer of the run before no longer ends the process.
 ///
 /// # Errors
 ///
 /// When there are too many open files.
 pub fn pause(time: Duration, announce: impl FnOnce()) -> io::Result<Option<Interrupt>> {
-    go_on();
+    another_attempt_follows();
     let signals = Signals::for_reader()?;
     announce();
     let end = Instant::now() + time;

@@ -28,12 +28,11 @@ pub(super) fn wait_for_repetition(signals: Signals, first: Instant) {
     let _ = thread::Builder::new().spawn(wait);
 }
 
-/// How often the process has gone on after a run: what would end it after that run is called off.
-static GONE_ON: AtomicU64 = AtomicU64::new(0);
+/// Raised when another attempt follows: the timer of the last run must not end the process then.
+static ATTEMPTS_FOLLOWING: AtomicU64 = AtomicU64::new(0);
 
-/// The process goes on, although the time of the last run may be over.
-pub(super) fn go_on() {
-    GONE_ON.fetch_add(1, Ordering::Relaxed);
+pub(super) fn another_attempt_follows() {
+    ATTEMPTS_FOLLOWING.fetch_add(1, Ordering::Relaxed);
 }
 
 /// How long a second signal leaves us to finish the report.
@@ -138,10 +137,10 @@ impl Supervisor {
         let total = self.total(&self.watch.state());
         let leave = self.leave.or_else(|| after(total?, FINISH_WAIT));
         if let Some((at, whole)) = leave.zip(self.whole) {
-            let gone_on = GONE_ON.load(Ordering::Relaxed);
+            let following = ATTEMPTS_FOLLOWING.load(Ordering::Relaxed);
             thread::spawn(move || {
                 thread::sleep(at.saturating_duration_since(Instant::now()));
-                if GONE_ON.load(Ordering::Relaxed) == gone_on {
+                if ATTEMPTS_FOLLOWING.load(Ordering::Relaxed) == following {
                     (whole.leave)(interrupted);
                 }
             });
@@ -187,14 +186,16 @@ impl Supervisor {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
             Some(_) if self.group.is_none() || state.input_is_open => None,
             Some(since) => after(since, self.timers.grace),
-            None if state.may_be_silent() => None,
+            // The end of the write moves it.
+            None if state.may_be_silent() || state.stderr_is_blocked(now) => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
         let end = self.running().filter(|group| !group.wakes_at_its_end());
         let end = end.map(|_| now + LEADER_TICK);
         let is_over =
             state.complete_since().is_some() || self.ended.is_some() || self.end.stop.is_some();
-        let call = state.call_ends.first().map(|(end, _)| *end).filter(|_| !is_over);
+        let has_none = is_over || state.stderr_is_blocked(now);
+        let call = state.call_ends.first().map(|(end, _)| *end).filter(|_| !has_none);
         [total, next, call, drain, end, self.kill, self.leave].into_iter().flatten().min()
     }
 
@@ -330,9 +331,11 @@ impl Supervisor {
         if state.starts_wrong && self.group.is_some() {
             return Some(StopReason::WrongStart);
         }
-        let blocks_command = state.stderr_is_blocked(now);
+        if state.stderr_is_blocked(now) {
+            return None;
+        }
         if let Some((line, limit)) = state.call_over(now) {
-            if !blocks_command && (state.waiting || state.stream_end.is_some()) {
+            if state.waiting || state.stream_end.is_some() {
                 return Some(StopReason::CallTimeout { limit, line });
             }
             // The check, or our reader, takes the time: the end of the call may have come. What the
@@ -342,7 +345,7 @@ impl Supervisor {
         let idle = self.timers.idle.filter(|_| !state.may_be_silent());
         let limit = idle.filter(|limit| due(state.last_event, *limit))?;
         let is_busy = !state.waiting && !state.has_unread && state.stream_end.is_none();
-        if is_busy || blocks_command {
+        if is_busy {
             // The check, or our reader, takes the time, not the producer.
             state.last_event = now;
             return None;

@@ -257,6 +257,8 @@ impl Watch {
         if let Some(blocked) = since.map(|since| now - since) {
             state.last_event = now.min(state.last_event + blocked);
             state.move_calls(|since| now.min(since + blocked));
+            drop(state);
+            self.waker.wake();
         }
         written
     }
