@@ -1,13 +1,16 @@
 //! The files of streams, as a CI service knows them: by their path in the repository.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ndjson_check_formats::report::{FileOf, NameOf};
 
 use super::args::Cli;
 use super::attempts::Attempt;
 use super::inputs::STDIN;
+
+/// How many folders of a path may be missing: an archive can name thousands.
+const FOLDERS_MAX: usize = 64;
 
 /// Names the file of a stream relative to the folder where the job has the repository, or to our
 /// folder outside of a job. A stream of standard input or of a command has none.
@@ -57,8 +60,15 @@ fn parts(stream: &str) -> (&str, &str) {
 
 /// The path with the links in its folder resolved. In an archive it has folders that do not exist.
 pub(super) fn absolute(path: &Path) -> Option<PathBuf> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let resolved = folder.canonicalize().ok().or_else(|| absolute(folder))?;
-    Some(resolved.join(path.file_name()?))
+    let mut folders = path.ancestors().skip(1).take(FOLDERS_MAX);
+    let (folder, resolved) = folders.find_map(|it| Some((it, existing(it)?)))?;
+    let rest = path.strip_prefix(folder).ok()?;
+    // `..` behind a folder that does not exist names none.
+    let is_name = |part| matches!(part, Component::Normal(_));
+    rest.components().all(is_name).then(|| resolved.join(rest))
+}
+
+fn existing(folder: &Path) -> Option<PathBuf> {
+    let is_ours = folder.as_os_str().is_empty();
+    if is_ours { Path::new(".") } else { folder }.canonicalize().ok()
 }

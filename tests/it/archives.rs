@@ -195,6 +195,16 @@ fn a_tar_archive_is_a_folder() {
     }
 }
 
+/// Goal: a member in thousands of folders is judged, too.
+#[test]
+fn a_deep_member_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("{}b.ndjson", "a/".repeat(20_000));
+    fs::write(folder.path().join("runs.tar"), tar(&[(&name, &stream(BAD))])).unwrap();
+    let output = run_in(folder.path(), &["--report", "github", "runs.tar"], b"");
+    assert_eq!(output.status.code(), Some(1));
+}
+
 /// Goal: no cut of a tar archive hides a recording.
 /// Method: cut at each block, and within blocks.
 #[test]
