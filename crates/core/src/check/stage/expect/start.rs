@@ -31,8 +31,8 @@ pub(super) struct StartTally {
     tools: Vec<String>,
     /// The first id of the session, with its line, while none is the one that is asked for.
     other_session: Option<(String, u64)>,
-    /// The last name of a model that was right.
-    model: Option<String>,
+    /// The first names of models that were right.
+    models: Vec<String>,
     /// Whether the session was described anew since it was compared.
     is_new: bool,
     /// Whether everything was there when the agent worked. What comes later changes nothing.
@@ -40,6 +40,9 @@ pub(super) struct StartTally {
     /// What is wrong, and the line that shows it.
     fault: Option<(String, u64)>,
 }
+
+/// How many names of models are kept: a run has one, in a few forms.
+const MODELS_MAX: usize = 16;
 
 /// The name of a model, and what its provider puts before and after it.
 static MODEL: LazyLock<LazyRegex> = LazyLock::new(|| {
@@ -54,10 +57,10 @@ fn are_same_model(one: &str, other: &str) -> bool {
     let parts = |part| [one, other].map(|name| MODEL.group(name, part).unwrap_or_default());
     let agree = |[one, other]: [&str; 2]| one.is_empty() || other.is_empty() || one == other;
     let [model, other_model] = parts("model");
-    let [provider, other_provider] = parts("provider");
+    let [provider, other_provider] = parts("provider").map(|it| it.replace('/', "."));
     let dates = parts("date").map(|date| date.replace('-', ""));
     model == other_model
-        && (provider.ends_with(other_provider) || other_provider.ends_with(provider))
+        && (provider.ends_with(&other_provider) || other_provider.ends_with(&provider))
         && agree([&dates[0], &dates[1]])
         && agree(parts("version"))
 }
@@ -132,9 +135,11 @@ impl StartPattern {
     fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
         let Self::Model(glob) = self else { return None };
         tally.is_shown = true;
-        let is_known = tally.model.as_deref().is_some_and(|known| are_same_model(known, model));
-        if glob.is_for(model) || glob.is_for(without_options(model)) || is_known {
-            tally.model = Some(model.to_owned());
+        let is_right = glob.is_for(model) || glob.is_for(without_options(model));
+        if is_right || tally.has_model(model) {
+            if tally.models.len() < MODELS_MAX && !tally.models.iter().any(|it| it == model) {
+                tally.models.push(model.to_owned());
+            }
             return None;
         }
         Some(format!("the model must be {glob}, but it is {}", shown(model)))
@@ -212,6 +217,14 @@ impl StartTally {
     /// Whether something is wrong that no later event can make good.
     pub(super) fn is_broken(&self) -> bool {
         self.fault.is_some()
+    }
+
+    /// Whether it may be a model that was right: it agrees with every name of that model, so that
+    /// no name between them can hide that two have different dates.
+    fn has_model(&self, model: &str) -> bool {
+        let name = MODEL.group(model, "model");
+        let mut known = self.models.iter().filter(|it| MODEL.group(it, "model") == name).peekable();
+        known.peek().is_some() && known.all(|known| are_same_model(known, model))
     }
 
     /// Whether a server with such a name is available, as it was listed last.
