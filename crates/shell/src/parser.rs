@@ -129,9 +129,7 @@ impl<'t> ShellParser<'t> {
                 ending = PipelineEnd::of(&words);
                 let read = self.here_string.take().or(piped);
                 piped = if reads_commands(&words) {
-                    self.heredocs.iter_mut().skip(heredocs).for_each(|it| it.is_run = true);
-                    heredocs = self.heredocs.len();
-                    self.inner_commands(&read.unwrap_or_default());
+                    self.run_text(&read.unwrap_or_default(), &mut heredocs);
                     None
                 } else {
                     printed(&words, read)
@@ -170,6 +168,13 @@ impl<'t> ShellParser<'t> {
         }
         let (stops, before) = (self.options.stops, Next::Other);
         Pipeline { commands, is_empty, ending, is_in_block, stops, before, next }
+    }
+
+    /// A shell runs what it reads: this text, and the heredocs from this one on.
+    fn run_text(&mut self, text: &str, heredocs: &mut usize) {
+        self.heredocs.iter_mut().skip(*heredocs).for_each(|it| it.is_run = true);
+        *heredocs = self.heredocs.len();
+        self.inner_commands(text);
     }
 
     /// `( … )` or `{ …; }`, if one comes next.
