@@ -1,6 +1,7 @@
 //! A run of an agent. A thread reads its events and sends them through a channel, so that Python
 //! can wait with a signal or a cancellation in between.
 
+mod inbox;
 mod pipes;
 
 use std::collections::VecDeque;
@@ -8,22 +9,23 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, sync_channel};
+use std::sync::mpsc::{self, Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use ndjson_check::internals::without_error_numbers;
 use ndjson_check::run::{AgentRun, AgentStdin, Command, Stdin, Stopper};
-use ndjson_check::{Answer, CheckerBuilder, Error, Event, ProducerExit};
+use ndjson_check::{Answer, CheckerBuilder, Error, ProducerExit};
 use ndjson_check_formats::single::summary_json;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::PyList;
 
+use self::inbox::{Finished, Inbox, Item, Message};
 use self::pipes::{OutputCopy, Pipe, Stderr, Stdout};
 use crate::failure::Failure;
-use crate::{NdjsonCheckError, PyChecker, error, event, output};
+use crate::{NdjsonCheckError, PyChecker, error, output};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -31,57 +33,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Events that wait for a slow reader; then the agent waits.
 const WAITING_MAX: usize = 1_024;
-/// Events of one batch.
-const BATCH_MAX: usize = 256;
-/// How often a wait looks for signals of Python and for `close`.
-const LOOK: Duration = Duration::from_millis(50);
-
-enum Message {
-    Event(Box<Event<'static>>),
-    /// What the command wrote, for those who asked for it.
-    Written(Pipe, Vec<u8>),
-    TurnEnd,
-    Failed(Failure),
-    Finished(Finished),
-}
-
-/// What is known once the run is over.
-struct Finished {
-    /// The summary as JSON.
-    summary: String,
-    exit: ProducerExit,
-}
-
-/// A part of a batch.
-enum Item {
-    Event(Box<Event<'static>>),
-    Written(Pipe, Vec<u8>),
-    TurnEnd,
-}
-
-impl Item {
-    /// An event, the name of an output and its bytes, or None for the end of a turn.
-    fn object(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let (pipe, bytes) = match self {
-            Self::Event(event) => return event::wrap(py, *event),
-            Self::Written(pipe, bytes) => (pipe, bytes),
-            Self::TurnEnd => return Ok(py.None()),
-        };
-        let name = match pipe {
-            Pipe::Stdout => "stdout",
-            Pipe::Stderr => "stderr",
-        };
-        Ok((name, PyBytes::new(py, &bytes)).into_pyobject(py)?.into_any().unbind())
-    }
-}
-
-struct Inbox {
-    /// None when the run is closed or finished.
-    messages: Option<Receiver<Message>>,
-    result: Option<Finished>,
-    /// Why no more events come, until that is said.
-    failure: Option<Failure>,
-}
 
 #[pyclass(frozen, module = "ndjson_check._native")]
 pub(crate) struct NativeRun {
@@ -241,7 +192,7 @@ impl NativeRun {
             .spawn(move || send_all(run, &sender, &stderr))
             .map_err(failed)?;
         Ok(Self {
-            inbox: Mutex::new(Inbox { messages: Some(receiver), result: None, failure: None }),
+            inbox: Mutex::new(Inbox::new(receiver)),
             recording,
             input: Mutex::new(input),
             builder: checker.builder.clone(),
@@ -356,44 +307,7 @@ impl NativeRun {
         if self.is_closed.load(Ordering::Acquire) {
             return Ok(Some(Vec::new()));
         }
-        let Inbox { messages, result, failure } = &mut *inbox;
-        if let Some(failure) = failure.take() {
-            *messages = None;
-            return Err(failure);
-        }
-        let Some(receiver) = messages.as_ref() else { return Ok(Some(Vec::new())) };
-        let mut items = Vec::new();
-        let mut next = receiver.recv_timeout(LOOK);
-        loop {
-            match next {
-                Ok(Message::Event(event)) => items.push(Item::Event(event)),
-                Ok(Message::Written(pipe, bytes)) => items.push(Item::Written(pipe, bytes)),
-                Ok(Message::TurnEnd) => items.push(Item::TurnEnd),
-                Ok(Message::Failed(why)) if items.is_empty() => {
-                    *messages = None;
-                    return Err(why);
-                }
-                Ok(Message::Failed(why)) => {
-                    // What came before it is read first.
-                    *failure = Some(why);
-                    return Ok(Some(items));
-                }
-                Ok(Message::Finished(finished)) => *result = Some(finished),
-                Err(RecvTimeoutError::Disconnected) => {
-                    *messages = None;
-                    return Ok(Some(items));
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    return Ok(Some(items).filter(|items| !items.is_empty()));
-                }
-            }
-            if items.len() >= BATCH_MAX {
-                return Ok(Some(items));
-            }
-            // What is there already comes in the same batch, without a wait for more.
-            let wait = if items.is_empty() { LOOK } else { Duration::ZERO };
-            next = receiver.recv_timeout(wait);
-        }
+        inbox.wait()
     }
 }
 

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex};
 
-use super::{Message, locked};
+use super::inbox::Message;
+use super::locked;
 
 /// The end of standard error from which an error takes its lines.
-const STDERR_BYTES_MAX: usize = 8 * 1_024;
+const STDERR_BYTES_MAX: usize = 64 * 1_024;
 
 /// An output of the command.
 #[derive(Clone, Copy)]
