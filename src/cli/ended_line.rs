@@ -1,4 +1,4 @@
-//! Ends the last line of what a command wrote, so that a report begins a line of its own: the
+//! Ends the last line of what a command wrote, so that a report begins a new line: the
 //! runner of GitHub reads an annotation nowhere else.
 
 use std::io::{self, Write};

@@ -114,8 +114,7 @@ pub(crate) const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Longest line of a command's standard error in a report, in bytes.
 pub(crate) const STDERR_LINE_BYTES_MAX: usize = 500;
 
-/// Events of a stream that are read to tell apart the agents that may have written it, and to find
-/// the agent's version.
+/// Events of a stream that are read to find which agent has written it, and its version.
 pub(crate) const DETECTION_EVENTS_MAX: usize = 16;
 
 /// Events that are read before any shows the agent. Hooks may write dozens before the first of the

@@ -131,7 +131,7 @@ impl ShellCommand {
         self.exit = self.exit.max(self.exit_unstopped);
     }
 
-    /// It was run by a shell of its own, which stops wherever that is.
+    /// Another shell ran it, which stops wherever the command is.
     fn end_shell(&mut self) {
         self.exit_unstopped = self.exit;
     }

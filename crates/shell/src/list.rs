@@ -127,7 +127,7 @@ pub(super) fn judged(mut pipelines: Vec<Pipeline>) -> Vec<ShellCommand> {
 }
 
 /// What the exit status of a list says of each of its pipelines, where the shell stops at the first
-/// one that fails, if it was told so, or where it never does.
+/// one that fails, if it has that option, or where it never does.
 fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
     let last = pipelines.iter().rposition(|it| !it.is_empty).unwrap_or_default();
     let mut exits = vec![ExitShown::Nothing; pipelines.len()];

@@ -154,7 +154,7 @@ impl<'t> ShellParser<'t> {
         }
         self.inner = before;
         if is_pipe {
-            // Each of its commands has a shell of its own.
+            // Each of its commands has its own shell.
             (ending, self.options) = (ending.of_subshell(), options);
         }
         let next = self.operator(&mut commands);

@@ -127,7 +127,7 @@ impl Vocabulary {
 }
 
 /// In a longer text only the words of a pattern stay: to try which others are needed takes long, to
-/// keep them all would show what is to be hidden. The copy may lose the reason of a failure.
+/// keep them all would show what must be hidden. The copy may lose the reason of a failure.
 const SEARCHED_BYTES_MAX: usize = 16 << 10;
 
 /// As few of these parts as are enough together with those that are kept. All of them are enough.

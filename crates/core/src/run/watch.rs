@@ -140,7 +140,7 @@ impl RunState {
         self.blocked + current.filter(|blocked| *blocked >= BLOCKED_MIN).unwrap_or_default()
     }
 
-    /// Whether nobody reads what we pass on of standard error: the command may be blocked, too.
+    /// Whether standard error, as we pass it on, is not read: the command may be blocked, too.
     pub(super) fn stderr_is_blocked(&self, now: Instant) -> bool {
         let writing = self.writing_stderr.map(|since| now.saturating_duration_since(since));
         writing.is_some_and(|blocked| blocked >= BLOCKED_MIN)

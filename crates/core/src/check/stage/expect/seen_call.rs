@@ -52,7 +52,7 @@ pub(super) struct SeenCall {
     pub(super) started: u64,
     pub(super) ended: u64,
     /// The same by the agent's clock in milliseconds, if it says both at the end. Where the stream
-    /// shows no start, only this tells whether two calls overlapped.
+    /// shows no start, only this shows whether two calls overlapped.
     pub(super) times: Option<(f64, f64)>,
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
