@@ -110,7 +110,7 @@ fn an_input_that_cannot_be_checked_did_not_pass() {
     let folder = tempfile::tempdir().unwrap();
     let (file, _) = report(folder.path(), &["no-such-file", "fixtures/agents/cursor/plain.ndjson"]);
     let index = fs::read_to_string(file).unwrap();
-    assert!(index.contains("1 of 2 streams not checked"), "{index}");
+    assert!(index.contains("1 of 2 streams could not be checked"), "{index}");
 }
 
 /// Goal: the report of one stream is its page; of several, it is an index.

@@ -177,7 +177,7 @@ fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     }
 }
 
-/// The last signal that an operating system has.
+/// The highest number that a signal has.
 const SIGNAL_MAX: u8 = 64;
 
 fn by_signal(summary: &StreamSummary) -> Option<Sentence> {

@@ -28,7 +28,7 @@ impl Run<'_> {
             let has_place = marks.starts_turn || marks.may_follow_end;
             is_other.unwrap_or(has_ended) || has_ended && !has_place
         } else {
-            // An end behind other late events is theirs: it does not begin a session.
+            // An end that comes after other late events does not begin a session.
             let is_late_end = plan.ends_run() && findings.count(Rule::EventAfterTerminal) > 0;
             let has_constant_id = self.session.rules.id_is_constant.0;
             has_ended && has_constant_id && is_other == Some(true) && !is_late_end

@@ -145,9 +145,11 @@ impl Index {
         let sentence = match (bad, totals.not_checked) {
             (0, 0) if all == 1 => "The stream passed".to_owned(),
             (0, 0) => format!("All {all} streams passed"),
-            (0, not_checked) => format!("{} not checked", of_all(not_checked)),
+            (0, not_checked) => format!("{} could not be checked", of_all(not_checked)),
             (_, 0) => format!("{} did not pass", of_all(bad)),
-            (_, not_checked) => format!("{} did not pass, {not_checked} not checked", of_all(bad)),
+            (_, not_checked) => {
+                format!("{} did not pass, {not_checked} could not be checked", of_all(bad))
+            }
         };
         let is_good = exit_code == 0;
         let mark = if is_good { "✓" } else { "✗" };
