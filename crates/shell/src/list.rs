@@ -61,6 +61,10 @@ impl PipelineEnd {
     pub(super) fn of(words: &[String]) -> Self {
         let command: Vec<&str> = without_keywords(words).iter().map(String::as_str).collect();
         let is_failure = |status: &str| status.parse().is_ok_and(|it: i32| it & 0xff != 0);
+        let command = match &command[..] {
+            ["builtin" | "command" | "eval", command @ ..] => command,
+            command => command,
+        };
         match command[..] {
             ["false"] => Self::Fails,
             ["exit"] | ["exit", "$?"] => Self::ExitsAsBefore,

@@ -29,7 +29,7 @@ pub(super) struct ShellParser<'t> {
     pub(super) here_string: Option<String>,
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
-    /// How the last list makes the line fail: `{ echo no; exit 1; }`.
+    /// What the last command or list does to the shell: `{ echo no; exit 1; }`.
     ending: PipelineEnd,
     /// How many bytes of texts inside of others may still be read: each text may be read in
     /// several ways, and so may the texts in it.
@@ -52,11 +52,7 @@ impl<'t> ShellParser<'t> {
     }
 
     pub(super) fn commands(mut self) -> Vec<ShellCommand> {
-        let mut commands = self.list(None);
-        while self.take(")") {
-            commands.extend(self.list(None));
-        }
-        commands
+        self.list(None)
     }
 
     pub(super) fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
@@ -75,7 +71,7 @@ impl<'t> ShellParser<'t> {
                     self.next();
                     break;
                 }
-                Some(')') if end.is_none() && self.depth == 1 => break,
+                // The end of a pattern, or one without a start.
                 Some(')') => {
                     self.next();
                 }
@@ -126,7 +122,6 @@ impl<'t> ShellParser<'t> {
                 }
                 let words = self.words();
                 is_empty &= words.is_empty() && self.inner.is_empty();
-                ending = PipelineEnd::of(&words);
                 let read = self.here_string.take().or(piped);
                 piped = if reads_commands(&words) {
                     self.run_text(&read.unwrap_or_default(), &mut heredocs);
@@ -135,6 +130,7 @@ impl<'t> ShellParser<'t> {
                     printed(&words, read)
                 };
                 commands.extend(self.command(words));
+                ending = self.ending;
             }
             commands.append(&mut self.inner);
             if is_inverted {
@@ -146,7 +142,8 @@ impl<'t> ShellParser<'t> {
             }
             self.take("&");
             self.skip_line_ends(&mut commands);
-            is_pipe = true;
+            // Each of its commands has its own shell.
+            (is_pipe, self.options) = (true, options);
             if !self.options.pipes_fail {
                 raise(&mut commands[raised..], ExitShown::Nothing);
                 raised = commands.len();
@@ -154,7 +151,6 @@ impl<'t> ShellParser<'t> {
         }
         self.inner = before;
         if is_pipe {
-            // Each of its commands has its own shell.
             (ending, self.options) = (ending.of_subshell(), options);
         }
         let next = self.operator(&mut commands);
@@ -192,10 +188,17 @@ impl<'t> ShellParser<'t> {
         let mut ending = self.ending;
         if !is_braces {
             (ending, self.options) = (ending.of_subshell(), options);
-        } else if self.options.stops {
-            commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
+        } else {
+            self.end_group(&mut commands);
         }
         Some((commands, ending))
+    }
+
+    /// Of a list in the same shell.
+    fn end_group(&self, commands: &mut [ShellCommand]) {
+        if self.options.stops {
+            commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
+        }
     }
 
     /// Whether a word comes next that is not the number of a redirection.
@@ -261,6 +264,7 @@ impl<'t> ShellParser<'t> {
 
     /// The command of these words, and those in the text that it gives to a shell.
     fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
+        self.ending = PipelineEnd::of(&words);
         let hides_exit = hides_exit(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
@@ -299,9 +303,11 @@ impl<'t> ShellParser<'t> {
                 inner.options.set(options);
                 commands.extend(inner.list(None));
                 if is_same_shell {
-                    self.options = inner.options;
+                    (self.options, self.ending) = (inner.options, inner.ending);
+                    self.end_group(&mut commands);
+                } else {
+                    commands.iter_mut().for_each(ShellCommand::end_shell);
                 }
-                commands.iter_mut().for_each(ShellCommand::end_shell);
             }
         }
         for word in &mut words {
