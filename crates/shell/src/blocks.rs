@@ -1,12 +1,15 @@
 //! `if`, `for` and such, whose parts are pipelines of one list.
 
+use super::ShellCommand;
+
 /// What ends a word, and begins something else.
 const WORD_ENDS: [char; 7] = [';', '&', '|', '(', ')', '<', '>'];
 
 /// Whether a block of a POSIX shell ends in the line: the blocks of PowerShell have braces.
 pub(super) fn has_block_end(line: &str) -> bool {
-    let mut words = line.split(|it: char| it.is_whitespace() || WORD_ENDS.contains(&it));
-    words.any(|word| ["fi", "done", "esac"].contains(&word))
+    let commands = line.split(|it: char| it == '\n' || WORD_ENDS.contains(&it));
+    let mut first = commands.filter_map(|it| it.split_whitespace().find(|word| *word != "}"));
+    first.any(|word| ["fi", "done", "esac"].contains(&word))
 }
 
 /// How many blocks are open.
@@ -14,6 +17,8 @@ pub(super) fn has_block_end(line: &str) -> bool {
 pub(super) struct OpenBlocks {
     all: usize,
     cases: usize,
+    /// The commands whose output the outermost block reads: `make | while read line; do …; done`.
+    piped: Vec<ShellCommand>,
 }
 
 impl OpenBlocks {
@@ -41,6 +46,19 @@ impl OpenBlocks {
             }
             rest = behind;
         }
+    }
+
+    pub(super) fn set_piped(&mut self, commands: Vec<ShellCommand>) {
+        self.piped = commands;
+    }
+
+    pub(super) fn take_piped(&mut self) -> Vec<ShellCommand> {
+        std::mem::take(&mut self.piped)
+    }
+
+    /// Whether the blocks are in a pipe, and so in another shell.
+    pub(super) fn is_piped(&self) -> bool {
+        !self.piped.is_empty()
     }
 
     /// Whether the command may not be run.

@@ -26,6 +26,21 @@ impl<'t> ShellParser<'t> {
         text
     }
 
+    /// To the end of the line, if a comment begins here.
+    pub(super) fn skip_comment(&mut self) {
+        if self.peek() == Some('#') {
+            self.rest = &self.rest[self.rest.find('\n').unwrap_or(self.rest.len())..];
+        }
+    }
+
+    /// Blanks, ends of lines, and comments.
+    pub(super) fn skip_space(&mut self) {
+        while self.rest.starts_with(char::is_whitespace) || self.rest.starts_with('#') {
+            self.rest = self.rest.trim_start();
+            self.skip_comment();
+        }
+    }
+
     pub(super) fn skip_blanks(&mut self) {
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);

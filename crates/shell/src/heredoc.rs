@@ -24,8 +24,9 @@ impl ShellParser<'_> {
         self.heredocs.push(Heredoc { end, is_run: false, is_expanded });
     }
 
-    /// Passes over the texts that commands of the line before read.
-    pub(super) fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) {
+    /// Passes over the texts that commands of the line before read, and returns them.
+    pub(super) fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) -> Option<String> {
+        let mut all = None;
         for heredoc in std::mem::take(&mut self.heredocs) {
             let mut text = String::new();
             while !self.rest.is_empty() {
@@ -33,18 +34,18 @@ impl ShellParser<'_> {
                 if line.trim_matches(['\t', '\r']) == heredoc.end {
                     break;
                 }
-                if heredoc.is_run || heredoc.is_expanded {
-                    text.extend([line, "\n"]);
-                }
+                text.extend([line, "\n"]);
             }
             if heredoc.is_run {
                 self.inner_commands(&text);
-            } else {
+            } else if heredoc.is_expanded {
                 let mut inner = self.inner_text(&text);
                 inner.quoted(None, &mut String::new());
                 self.inner.append(&mut inner.inner);
             }
             commands.append(&mut self.inner);
+            all.get_or_insert_with(String::new).push_str(&text);
         }
+        all
     }
 }

@@ -16,6 +16,7 @@
 
 mod blocks;
 mod characters;
+mod ending;
 mod heredoc;
 mod list;
 mod options;
@@ -249,6 +250,28 @@ mod tests {
             ("$x = (make)", "nothing c"),
             ("[[ $x =~ (make) ]]", "-"),
             ("cat <<E &&\nmake\nE\nls", "-"),
+            ("cat <<E |\nmake\nE\nbash", "nothing c"),
+            ("bash -euo pipefail <<E\nmake\nE", "nothing c"),
+            ("bash -ec 'make; ls'", "if c"),
+            ("make && [[ x =~ ((a)b) ]] || true", "nothing c"),
+            ("x=(\n a # don't\n)\nmake", "own"),
+            ("x=(<(make))", "nothing"),
+            ("$x += (make)", "nothing c"),
+            ("case $1 in a) make; exit $?;; *) ls;; esac", "nothing c"),
+            ("make; > log", "nothing"),
+            ("make\n# why\nexit $?", "own c"),
+            ("make || # why\nexit 1", "own c"),
+            ("exec {log}> log; make", "own c"),
+            ("trap 'rm x; exit' EXIT; make", "own c"),
+            ("trap 'a=$?; rm x; exit $a' EXIT; make", "own c"),
+            ("trap 'rm x; exit $?' EXIT; make", "nothing c"),
+            ("trap 'exit 0' EXIT INT; make", "nothing c"),
+            ("command exit 0; make", "nothing c"),
+            ("set -e; command set +e; make; ls", "nothing c"),
+            ("function f\n{\nmake\n}", "nothing"),
+            ("set -o pipefail; make | while read x; do ls; done", "own c"),
+            ("make | while read x; do ls; done", "nothing c"),
+            ("if (Test-Path x) { Write-Host done }; make", "own c"),
         ] {
             assert_eq!(shown(line), expected, "{line}");
         }

@@ -1,6 +1,6 @@
 //! Commands one after the other, and which of them the exit status of all is about.
 
-use super::wrappers::without_keywords;
+use super::ending::PipelineEnd;
 use super::{ExitShown, ShellCommand};
 
 /// What comes after a pipeline.
@@ -43,71 +43,6 @@ impl Pipeline {
     }
 }
 
-/// What a command, or the last one of a list, does to the shell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PipelineEnd {
-    None,
-    /// It fails, and what comes next is run: `false`.
-    Fails,
-    /// `exit 1`
-    ExitsInFailure,
-    /// With 0, or with a status that is not known: `exit 0`, `exec ls`.
-    Exits,
-    /// With the status of the command before: `exit`.
-    ExitsAsBefore,
-}
-
-impl PipelineEnd {
-    pub(super) fn of(words: &[String]) -> Self {
-        let command: Vec<&str> = without_keywords(words).iter().map(String::as_str).collect();
-        let is_failure = |status: &str| status.parse().is_ok_and(|it: i32| it & 0xff != 0);
-        let command = match &command[..] {
-            ["builtin" | "command" | "eval", command @ ..] => command,
-            command => command,
-        };
-        match command[..] {
-            ["false"] => Self::Fails,
-            ["exit"] | ["exit", "$?"] => Self::ExitsAsBefore,
-            ["exit", status] if status.eq_ignore_ascii_case("$LASTEXITCODE") => Self::ExitsAsBefore,
-            ["exit", status] if is_failure(status) => Self::ExitsInFailure,
-            // Outside of a function some shells end, and others go on.
-            ["return", status] if is_failure(status) => Self::Fails,
-            ["exit" | "return", ..] | ["exec", _, ..] => Self::Exits,
-            ["trap", .., "EXIT" | "ERR" | "0"] if command.iter().any(|it| it.contains("exit")) => {
-                Self::Exits
-            }
-            _ => Self::None,
-        }
-    }
-
-    pub(super) fn of_list(pipelines: &[Pipeline]) -> Self {
-        let end = pipelines.iter().rposition(|it| !it.is_empty);
-        let Some(last) = end.map(|end| &pipelines[end]) else { return Self::None };
-        match (last.ending, last.before) {
-            _ if first_exit(pipelines).is_some_and(|first| Some(first) < end) => Self::Exits,
-            _ if last.next == Next::Background => Self::None,
-            (Self::Exits, _) => Self::Exits,
-            (Self::ExitsAsBefore, _) if end > Some(0) => Self::Exits,
-            (_, Next::Or) => Self::None,
-            // Where the command before fails, so does the list.
-            (Self::ExitsInFailure, Next::And) => Self::Fails,
-            (ending, _) => ending,
-        }
-    }
-
-    /// Behind `!`, and in a block, where it may be a condition: `if false; then`.
-    pub(super) fn without_failure(self) -> Self {
-        if self == Self::Fails { Self::None } else { self }
-    }
-
-    pub(super) fn of_subshell(self) -> Self {
-        match self {
-            Self::ExitsInFailure | Self::Fails => Self::Fails,
-            Self::Exits | Self::ExitsAsBefore | Self::None => Self::None,
-        }
-    }
-}
-
 /// The exit status says no more of the commands than this.
 pub(super) fn raise(commands: &mut [ShellCommand], exit: ExitShown) {
     for command in commands {
@@ -137,12 +72,13 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
     let mut exits = vec![ExitShown::Nothing; pipelines.len()];
     // By what comes after a pipeline, from the last one on.
     let (mut exit, mut by_stop, mut in_background) = (ExitShown::Own, false, false);
+    let mut behind = None;
     for at in (0..pipelines.len()).rev() {
         let Pipeline { stops, next, .. } = pipelines[at];
         match next {
             Next::Other | Next::Background => {
                 in_background = next == Next::Background;
-                let is_last = at >= last || pipelines.get(at + 1).is_some_and(Pipeline::passes_on);
+                let is_last = at >= last || behind.is_some_and(Pipeline::passes_on);
                 by_stop = !in_background && !is_last && stops && may_stop;
                 exit = match () {
                     () if by_stop => ExitShown::IfItSucceeds,
@@ -170,6 +106,7 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
             Next::Background | Next::Other => false,
         };
         exits[at] = if is_skipped { ExitShown::Nothing } else { exit };
+        behind = Some(&pipelines[at]).filter(|it| !it.is_empty).or(behind);
     }
     if let Some(exit) = first_exit(pipelines) {
         exits[exit + 1..].fill(ExitShown::Nothing);
@@ -178,7 +115,7 @@ fn exits(pipelines: &[Pipeline], may_stop: bool) -> Vec<ExitShown> {
 }
 
 /// The first pipeline that may end the shell without a failure.
-fn first_exit(pipelines: &[Pipeline]) -> Option<usize> {
+pub(super) fn first_exit(pipelines: &[Pipeline]) -> Option<usize> {
     let (mut first, mut in_background) = (None, false);
     for (at, pipeline) in pipelines.iter().enumerate().rev() {
         if !pipeline.next.depends() {

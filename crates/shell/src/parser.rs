@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::blocks::{OpenBlocks, has_block_end};
+use super::ending::PipelineEnd;
 use super::heredoc::Heredoc;
-use super::list::{Next, Pipeline, PipelineEnd, judged, raise};
+use super::list::{Next, Pipeline, judged, raise};
 use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
-    command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts,
+    command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts, without_prefix,
 };
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
@@ -17,6 +18,19 @@ pub(super) const DEPTH_MAX: usize = 12;
 
 /// The texts inside a line are read up to so many times its length.
 const BUDGET: usize = 16;
+
+/// The commands of a pipeline, as far as they are read.
+#[derive(Default)]
+struct Pipe {
+    commands: Vec<ShellCommand>,
+    ending: PipelineEnd,
+    /// What the last command prints, if that is known.
+    text: Option<String>,
+    /// How many heredocs are those of earlier commands.
+    heredocs: usize,
+    /// How many of the commands are known to be in front of `|`.
+    raised: usize,
+}
 
 pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
@@ -90,80 +104,101 @@ impl<'t> ShellParser<'t> {
                 }
             }
         }
+        let mut piped = blocks.take_piped();
+        raise(&mut piped, ExitShown::Nothing);
+        if let Some(last) = pipelines.last_mut() {
+            last.commands.append(&mut piped);
+        }
         self.depth -= 1;
         self.ending = PipelineEnd::of_list(&pipelines);
         judged(pipelines)
     }
 
     fn pipeline(&mut self, blocks: &mut OpenBlocks) -> Pipeline {
-        let mut commands: Vec<ShellCommand> = Vec::new();
-        let (mut is_empty, mut is_pipe) = (true, false);
-        let mut ending;
-        let options = self.options;
+        let (start, options) = (self.rest, self.options);
         let before = std::mem::take(&mut self.inner);
-        let (mut heredocs, mut raised, mut piped) = (self.heredocs.len(), 0, None);
+        let mut pipe = Pipe { heredocs: self.heredocs.len(), ..Pipe::default() };
+        let mut is_pipe = false;
         loop {
             self.skip_blanks();
-            let (is_inverted, first) = (self.take("! "), commands.len());
-            if let Some((group, of_group)) = self.group() {
-                commands.extend(group);
-                (ending, is_empty, piped) = (of_group, false, None);
-                // `(a)` of a `case`, or a condition: `( a ) then`.
-                if self.is_at_word() {
-                    continue;
-                }
-                let words = self.words();
-                commands.extend(self.command(words));
-                // What a group reads and prints is not followed.
-                self.here_string = None;
-            } else {
-                if self.has_blocks {
-                    blocks.observe(self.rest);
-                }
-                let words = self.words();
-                is_empty &= words.is_empty() && self.inner.is_empty();
-                let read = self.here_string.take().or(piped);
-                piped = if reads_commands(&words) {
-                    self.run_text(&read.unwrap_or_default(), &mut heredocs);
-                    None
-                } else {
-                    printed(&words, read)
-                };
-                commands.extend(self.command(words));
-                ending = self.ending;
-            }
-            commands.append(&mut self.inner);
+            let (is_inverted, first) = (self.take("! "), pipe.commands.len());
+            self.command_or_group(&mut pipe, blocks);
+            pipe.commands.append(&mut self.inner);
             if is_inverted {
-                ending = ending.without_failure();
-                raise(&mut commands[first..], ExitShown::Nothing);
+                pipe.ending = pipe.ending.without_failure();
+                // A block may have begun here, and taken those before it.
+                let first = first.min(pipe.commands.len());
+                raise(&mut pipe.commands[first..], ExitShown::Nothing);
             }
             if self.rest.starts_with("||") || !self.take("|") {
                 break;
             }
             self.take("&");
-            self.skip_line_ends(&mut commands);
+            let text = self.skip_line_ends(&mut pipe.commands);
+            pipe.text = pipe.text.or(text);
             // Each of its commands has its own shell.
             (is_pipe, self.options) = (true, options);
             if !self.options.pipes_fail {
-                raise(&mut commands[raised..], ExitShown::Nothing);
-                raised = commands.len();
+                raise(&mut pipe.commands[pipe.raised..], ExitShown::Nothing);
+                pipe.raised = pipe.commands.len();
             }
         }
         self.inner = before;
+        let Pipe { mut commands, mut ending, .. } = pipe;
         if is_pipe {
-            (ending, self.options) = (ending.of_subshell(), options);
+            self.options = options;
         }
+        if is_pipe || blocks.is_piped() {
+            ending = ending.of_subshell();
+        }
+        let is_in_block = blocks.any();
+        if !is_in_block {
+            commands.append(&mut blocks.take_piped());
+        }
+        let is_empty = is_blank(&start[..start.len() - self.rest.len()]);
         let next = self.operator(&mut commands);
         if next.depends() {
             commands.iter_mut().for_each(ShellCommand::ignore_stops);
         }
-        let is_in_block = blocks.any();
         if is_in_block {
             raise(&mut commands, ExitShown::Nothing);
             ending = ending.without_failure();
         }
         let (stops, before) = (self.options.stops, Next::Other);
         Pipeline { commands, is_empty, ending, is_in_block, stops, before, next }
+    }
+
+    /// One command of a pipe, or a group.
+    fn command_or_group(&mut self, pipe: &mut Pipe, blocks: &mut OpenBlocks) {
+        while let Some((group, ending)) = self.group() {
+            pipe.commands.extend(group);
+            (pipe.ending, pipe.text) = (ending, None);
+            // `(a)` of a `case`, or a condition: `( a ) then`.
+            if !self.is_at_word() {
+                let words = self.words();
+                pipe.commands.extend(self.command(words));
+                // What a group reads and prints is not followed.
+                (self.here_string, pipe.ending) = (None, ending);
+                return;
+            }
+        }
+        let was_in_block = blocks.any();
+        if self.has_blocks {
+            blocks.observe(self.rest);
+        }
+        if blocks.any() && !was_in_block {
+            pipe.raised = 0;
+            blocks.set_piped(std::mem::take(&mut pipe.commands));
+        }
+        let words = self.words();
+        let read = self.here_string.take().or(pipe.text.take());
+        if reads_commands(&words) {
+            self.run_text(&read.unwrap_or_default(), &mut pipe.heredocs);
+        } else {
+            pipe.text = printed(&words, read);
+        }
+        pipe.commands.extend(self.command(words));
+        pipe.ending = self.ending;
     }
 
     /// A shell runs what it reads: this text, and the heredocs from this one on.
@@ -186,10 +221,10 @@ impl<'t> ShellParser<'t> {
         let options = self.options;
         let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
         let mut ending = self.ending;
-        if !is_braces {
-            (ending, self.options) = (ending.of_subshell(), options);
-        } else {
+        if is_braces {
             self.end_group(&mut commands);
+        } else {
+            (ending, self.options) = (ending.of_subshell(), options);
         }
         Some((commands, ending))
     }
@@ -229,12 +264,16 @@ impl<'t> ShellParser<'t> {
         next
     }
 
-    /// Passes over the ends of lines behind `&&` and such.
-    fn skip_line_ends(&mut self, commands: &mut Vec<ShellCommand>) {
-        self.skip_blanks();
-        while self.take("\n") {
-            self.heredoc_texts(commands);
+    /// Passes over the ends of lines behind `&&` and such; returns the heredocs between them.
+    fn skip_line_ends(&mut self, commands: &mut Vec<ShellCommand>) -> Option<String> {
+        let mut texts = None;
+        loop {
             self.skip_blanks();
+            self.skip_comment();
+            if !self.take("\n") {
+                return texts;
+            }
+            texts = texts.or(self.heredoc_texts(commands));
         }
     }
 
@@ -268,9 +307,9 @@ impl<'t> ShellParser<'t> {
         let hides_exit = hides_exit(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
-        match program_name(&words[*first]) {
-            "set" => self.options.set(&words[first + 1..]),
-            "shopt" => self.options.shopt(&words[first + 1..]),
+        match without_prefix(&words) {
+            [set, words @ ..] if set == "set" => self.options.set(words),
+            [shopt, words @ ..] if shopt == "shopt" => self.options.shopt(words),
             _ => {}
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
@@ -279,8 +318,9 @@ impl<'t> ShellParser<'t> {
             let (options, at) = match command_option(program_name(&words[*start]), rest) {
                 Some(at) if is_shell(program_name(&words[*start])) => {
                     let has_dashes = rest.get(at + 1).is_some_and(|word| word == "--");
-                    let options = if is_powershell(program_name(&words[*start])) { 0 } else { at };
-                    (&rest[..options], start + at + 2 + usize::from(has_dashes))
+                    let is_powershell = is_powershell(program_name(&words[*start]));
+                    let options = if is_powershell { &[][..] } else { &rest[..=at] };
+                    (options, start + at + 2 + usize::from(has_dashes))
                 }
                 // The text that another program runs: `ssh host 'cd app && make'`.
                 _ if (is_list(&words[*start]) || starts.iter().max() == Some(start))
@@ -321,4 +361,10 @@ impl<'t> ShellParser<'t> {
         }
         commands
     }
+}
+
+/// Whether it has nothing but a comment.
+fn is_blank(text: &str) -> bool {
+    let text = text.trim_start();
+    text.is_empty() || text.starts_with('#')
 }

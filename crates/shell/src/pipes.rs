@@ -3,8 +3,8 @@
 use super::program_name;
 use super::wrappers::{is_command_option, is_shell, starts};
 
-/// Options of shells whose value is not a script.
-const WITH_VALUE: &[&str] = &["--init-file", "--rcfile", "-O", "-o"];
+/// Options of shells whose value is not a script, as are those that end in `o`: `-euo pipefail`.
+const WITH_VALUE: &[&str] = &["--init-file", "--rcfile"];
 
 const SSH_WITH_VALUE: &str = "BDEFIJLOPQRSWbceilmopw";
 
@@ -40,6 +40,10 @@ fn has_no_script(shell: &str, arguments: &[String]) -> bool {
             "-" | "-s" | "/dev/stdin" => return true,
             _ if is_command_option(shell, word) => return false,
             option if WITH_VALUE.contains(&option) => drop(arguments.next()),
+            option if option.starts_with("--") => {}
+            option if option.starts_with(['-', '+']) && option.ends_with(['o', 'O']) => {
+                arguments.next();
+            }
             option if option.starts_with(['-', '+']) => {}
             _ => return false,
         }

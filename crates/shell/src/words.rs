@@ -1,7 +1,10 @@
 //! Reads the words of a command.
 
 use super::parser::ShellParser;
-use super::wrappers::without_keywords;
+use super::wrappers::{is_assignment, without_keywords};
+
+/// Programs whose arguments may be variables with lists of values.
+const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
 impl ShellParser<'_> {
     /// The words of a command, without what it reads from and writes to files.
@@ -10,15 +13,16 @@ impl ShellParser<'_> {
         loop {
             self.skip_blanks();
             match self.peek() {
+                Some('\n') if names_function(&words) && has_body(self.rest) => {
+                    words.clear();
+                    self.function_body();
+                }
                 None | Some('\n' | ';' | '|' | ')') => return words,
                 Some('&') if !self.rest.starts_with("&>") => return words,
                 Some('&') => {
                     self.next();
                 }
-                Some('#') => {
-                    let end = self.rest.find('\n').unwrap_or(self.rest.len());
-                    self.rest = &self.rest[end..];
-                }
+                Some('#') => self.skip_comment(),
                 Some('(') if has_values(&words) => self.values(),
                 Some('(') if self.rest.starts_with("()") && is_function_name(&words) => {
                     self.take("()");
@@ -38,8 +42,10 @@ impl ShellParser<'_> {
                 Some('<' | '>') => self.redirection(),
                 Some(_) => {
                     let word = self.word();
-                    let is_number = word.bytes().all(|it| it.is_ascii_digit());
-                    if !(is_number && self.rest.starts_with(['<', '>'])) {
+                    // `2> log`, `{file}> log`
+                    let names_file = word.bytes().all(|it| it.is_ascii_digit())
+                        || word.starts_with('{') && word.ends_with('}');
+                    if !(names_file && self.rest.starts_with(['<', '>'])) {
                         words.push(word);
                     }
                 }
@@ -49,23 +55,32 @@ impl ShellParser<'_> {
 
     /// A function may never be called.
     fn function_body(&mut self) {
-        self.rest = self.rest.trim_start();
+        self.skip_space();
         if self.take("{") {
             self.inner_list('}');
+        } else if self.take("(") {
+            self.inner_list(')');
         }
     }
 
     /// `(a b)` of `x=(a b)`, or a pattern in `[[ … ]]`.
     fn values(&mut self) {
-        self.next();
-        while let Some(next) = self.peek().filter(|next| *next != ')') {
-            if next.is_whitespace() || ";&|<>(".contains(next) {
-                self.next();
-            } else {
-                self.word();
+        let mut depth = 0;
+        loop {
+            self.skip_space();
+            match self.peek() {
+                None => return,
+                Some('<' | '>') if self.rest[1..].starts_with('(') => self.redirection(),
+                Some(sign) if ";&|<>()".contains(sign) => {
+                    self.next();
+                    depth += i32::from(sign == '(') - i32::from(sign == ')');
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                Some(_) => drop(self.word()),
             }
         }
-        self.next();
     }
 
     fn redirection(&mut self) {
@@ -92,10 +107,22 @@ fn begins_case(words: &[String]) -> bool {
 
 /// Whether `(` begins no list of commands: `x=(a b)`, `[[ $x =~ (a|b) ]]`.
 fn has_values(words: &[String]) -> bool {
-    // PowerShell: `$x = (make)`.
-    let is_name = |name: &str| !name.is_empty() && !name.starts_with('$');
-    words.last().and_then(|word| word.strip_suffix('=')).is_some_and(is_name)
-        || without_keywords(words).first().is_some_and(|word| word == "[[")
+    match without_keywords(words) {
+        [first, ..] if first == "[[" => true,
+        [before @ .., last] => {
+            let declares = |first: &String| DECLARATIONS.contains(&first.as_str());
+            last.ends_with('=')
+                && is_assignment(&last.replacen("+=", "=", 1))
+                && (before.iter().all(|it| is_assignment(it))
+                    || before.first().is_some_and(declares))
+        }
+        [] => false,
+    }
+}
+
+/// Whether a body follows the name of a function in another line.
+fn has_body(rest: &str) -> bool {
+    rest.trim_start().starts_with(['{', '('])
 }
 
 /// `function NAME`

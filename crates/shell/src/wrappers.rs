@@ -110,6 +110,9 @@ const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
+/// What may stand in front of a command that the shell itself runs.
+const BUILTIN_PREFIXES: &[&str] = &["builtin", "command", "eval", "time"];
+
 /// Programs whose exit status is not that of the command.
 const OWN_EXIT: &[&str] =
     &["%", "coproc", "find", "foreach-object", "script", "systemd-run", "trap", "watch"];
@@ -125,7 +128,7 @@ const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("script", &[], &["--command"]),
 ];
 
-fn is_assignment(word: &str) -> bool {
+pub(super) fn is_assignment(word: &str) -> bool {
     let Some((name, _)) = word.split_once('=') else { return false };
     let is_start = |first: char| first.is_ascii_alphabetic() || first == '_';
     name.starts_with(is_start) && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
@@ -163,6 +166,15 @@ pub(super) fn without_keywords(words: &[String]) -> &[String] {
     let first = words.iter().take(WORDS_MAX);
     let keywords = first.take_while(|word| is_keyword(word)).count();
     &words[keywords..]
+}
+
+/// The command that the shell itself runs, without keywords, variables, and `builtin` and such.
+pub(super) fn without_prefix(words: &[String]) -> &[String] {
+    let is_before = |word: &&String| {
+        is_keyword(word) || is_assignment(word) || BUILTIN_PREFIXES.contains(&word.as_str())
+    };
+    let before = words.iter().take(WORDS_MAX).take_while(is_before).count();
+    &words[before..]
 }
 
 /// Windows ignores the case of names.
@@ -347,12 +359,12 @@ pub(super) fn command_option(program: &str, words: &[String]) -> Option<usize> {
 
 /// `-c`, `-lc`, `-Command` or `/c`.
 pub(super) fn is_command_option(shell: &str, word: &str) -> bool {
-    let Some(letters) = word.strip_prefix('-') else { return word.eq_ignore_ascii_case("/c") };
     if is_powershell(shell) {
-        let letters = letters.to_ascii_lowercase();
+        let letters = word.strip_prefix(['-', '/']).unwrap_or_default().to_ascii_lowercase();
         let is_start = !letters.is_empty() && "commandwithargs".starts_with(&letters);
         return is_start || letters == "cwa";
     }
+    let Some(letters) = word.strip_prefix('-') else { return word.eq_ignore_ascii_case("/c") };
     letters.ends_with('c')
         && letters.len() <= LETTERS_MAX
         && letters.chars().all(char::is_alphabetic)

@@ -47,7 +47,9 @@ impl Writer {
     }
 
     fn pipeline(&mut self, depth: usize) -> String {
-        match self.random.below(12) {
+        match self.random.below(14) {
+            2 => format!("# why\n{}", self.command(depth)),
+            3 => "> /dev/null".to_owned(),
             0 => format!("{} | {}", self.command(depth), self.command(depth)),
             1 => format!("! {}", self.command(depth)),
             _ => self.command(depth),
@@ -91,7 +93,10 @@ impl Writer {
             16 => format!("eval '{}'", self.list(0)),
             17 => format!("time {{ {}; }}", self.ended(depth - 1)),
             18 => format!("({}) > /dev/null 2>&1", self.list(depth - 1)),
-            19 => format!("trap '{}' EXIT", self.random.one(&["exit 0", "ls", "exit"])),
+            19 => {
+                let actions = ["exit 0", "ls", "exit", "ls; exit $?", "x=$?; ls; exit $x"];
+                format!("trap '{}' EXIT", self.random.one(&actions))
+            }
             20 => format!("[[ $( {}) =~ (a|b) ]]", self.list(depth - 1)),
             21 => format!("x=$( {})", self.list(depth - 1)),
             22 => format!("until {}; do {}; break; done", self.condition(), self.ended(depth - 1)),

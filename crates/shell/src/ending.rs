@@ -1,0 +1,98 @@
+//! How a command, or a list, ends the shell.
+
+use super::list::{Next, Pipeline, first_exit};
+use super::wrappers::without_prefix;
+
+/// What a command, or the last one of a list, does to the shell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum PipelineEnd {
+    #[default]
+    None,
+    /// It fails, and what comes next is run: `false`.
+    Fails,
+    /// `exit 1`
+    ExitsInFailure,
+    /// With 0, or with a status that is not known: `exit 0`, `exec ls`.
+    Exits,
+    /// With the status of the command before: `exit`.
+    ExitsAsBefore,
+}
+
+impl PipelineEnd {
+    pub(super) fn of(words: &[String]) -> Self {
+        // `\exit` is no alias.
+        let words = without_prefix(words).iter().map(|it| it.trim_start_matches('\\'));
+        let command: Vec<&str> = words.collect();
+        match command[..] {
+            ["false"] => Self::Fails,
+            ["exit"] | ["exit", "$?"] => Self::ExitsAsBefore,
+            ["exit", status] if status.eq_ignore_ascii_case("$LASTEXITCODE") => Self::ExitsAsBefore,
+            ["exit", status] if is_failure(status) => Self::ExitsInFailure,
+            // Outside of a function some shells end, and others go on.
+            ["return", status] if is_failure(status) => Self::Fails,
+            ["exit" | "return", ..] | ["exec", _, ..] => Self::Exits,
+            ["trap", "--", action, ref signals @ ..] | ["trap", action, ref signals @ ..]
+                if is_at_end(signals) && ends_otherwise(action) =>
+            {
+                Self::Exits
+            }
+            _ => Self::None,
+        }
+    }
+
+    pub(super) fn of_list(pipelines: &[Pipeline]) -> Self {
+        let end = pipelines.iter().rposition(|it| !it.is_empty);
+        let Some(last) = end.map(|end| &pipelines[end]) else { return Self::None };
+        match (last.ending, last.before) {
+            _ if first_exit(pipelines).is_some_and(|first| Some(first) < end) => Self::Exits,
+            _ if last.next == Next::Background => Self::None,
+            (Self::Exits, _) => Self::Exits,
+            (Self::ExitsAsBefore, _) if end > Some(0) => Self::Exits,
+            (_, Next::Or) => Self::None,
+            // Where the command before fails, so does the list.
+            (Self::ExitsInFailure, Next::And) => Self::Fails,
+            (ending, _) => ending,
+        }
+    }
+
+    /// Behind `!`, and in a block, where it may be a condition: `if false; then`.
+    pub(super) fn without_failure(self) -> Self {
+        if self == Self::Fails { Self::None } else { self }
+    }
+
+    pub(super) fn of_subshell(self) -> Self {
+        match self {
+            Self::ExitsInFailure | Self::Fails => Self::Fails,
+            Self::Exits | Self::ExitsAsBefore | Self::None => Self::None,
+        }
+    }
+}
+
+fn is_failure(status: &str) -> bool {
+    status.parse().is_ok_and(|it: i32| it & 0xff != 0)
+}
+
+/// Whether the action of a `trap` is run when the shell ends, or a command fails.
+fn is_at_end(signals: &[&str]) -> bool {
+    let ends = ["EXIT", "SIGEXIT", "0", "ERR", "DEBUG"];
+    signals.iter().any(|signal| ends.iter().any(|end| end.eq_ignore_ascii_case(signal)))
+}
+
+/// Whether the action of a `trap` may end the shell with another status than it had: `exit` alone
+/// does not, and neither does `code=$?; …; exit $code`.
+fn ends_otherwise(action: &str) -> bool {
+    let mut commands = action.split([';', '\n', '&', '|', '(', '{']).enumerate();
+    commands.any(|(at, command)| {
+        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        match PipelineEnd::of(&words) {
+            PipelineEnd::Exits => match &words[..] {
+                [.., name] if name.starts_with('$') => {
+                    !action.contains(&format!("{}=$?", &name[1..]))
+                }
+                _ => true,
+            },
+            PipelineEnd::ExitsAsBefore => at > 0 && words.last().is_some_and(|it| it == "$?"),
+            _ => false,
+        }
+    })
+}
