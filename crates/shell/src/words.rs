@@ -1,7 +1,7 @@
 //! Reads the words of a command.
 
 use super::parser::ShellParser;
-use super::wrappers::{is_assignment, without_keywords};
+use super::wrappers::{is_assignment, without_keywords, without_prefix};
 
 /// Programs whose arguments may be variables with lists of values.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
@@ -127,10 +127,10 @@ fn has_body(rest: &str) -> bool {
 
 /// `function NAME`
 fn names_function(words: &[String]) -> bool {
-    matches!(without_keywords(words), [first, _] if first == "function")
+    matches!(without_prefix(words), [first, _] if first == "function")
 }
 
 /// What `()` may follow.
 fn is_function_name(words: &[String]) -> bool {
-    without_keywords(words).len() == 1 || names_function(words)
+    without_prefix(words).len() == 1 || names_function(words)
 }
