@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
         CompareFormat::Json => comparison.json(),
         CompareFormat::Markdown => comparison.markdown(),
     })?;
-    Ok(if comparison.differs() { exit::DIFFERS } else { exit::SUCCEEDED })
+    Ok(if comparison.is_same() { exit::SUCCEEDED } else { exit::DIFFERS })
 }
 
 fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> {

@@ -24,7 +24,7 @@ impl StreamReader {
             Some(profile) => profile.to_owned(),
             None => config::nearest()?.profile().to_owned(),
         };
-        let checker = Checker::builder().profile(&profile).stats(true).build()?;
+        let checker = Checker::builder().profile(&profile).stats(true).sha256(true).build()?;
         Ok(Self { checker, redaction })
     }
 

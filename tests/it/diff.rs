@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::streams::{cases, misleads, program, text};
 
 const TOOLS: &str = "fixtures/agents/gemini/tools.ndjson";
+const PLAIN: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/gemini/failed-tools.ndjson";
 
 fn diff(arguments: &[&str]) -> (String, Option<i32>) {
@@ -91,6 +92,48 @@ fn calls_are_aligned() {
     let (printed, code) = diff(&[TOOLS, later.to_str().unwrap()]);
     assert!(!printed.contains("calls, in their order"), "{printed}");
     assert!(code.is_some_and(|code| code < 2), "{printed}");
+}
+
+/// Goal: "did the same" is said only if everything was compared.
+#[test]
+fn what_was_not_compared_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let good = fs::read_to_string(crate::streams::root().join(PLAIN)).unwrap();
+    let other = good.replace("npm test -- cart", "rm -rf /");
+    assert_ne!(good, other);
+    let (twice, changed) = (file("aa", good.repeat(2)), file("ab", format!("{good}{other}")));
+    let text = "a line\\n".repeat(2_500);
+    let long = |end: &str| good.replace("Now the tests once more.", &format!("{text}{end}"));
+    let (long_a, long_b) = (file("la", long("A")), file("lb", long("B")));
+    for (a, b, reason) in [
+        (&*twice, &*changed, "Only the first run of each file was compared"),
+        (&long_a, &long_b, "Only the beginning was compared"),
+    ] {
+        let (printed, code) = diff(&[a, b]);
+        assert!(code == Some(1) && printed.contains(reason), "{printed}");
+        assert!(!printed.contains("did the same"), "{printed}");
+        let (json, _) = diff(&["--report", "json", a, b]);
+        assert!(json.contains("\"is_clipped\":true"), "{json}");
+    }
+    let (printed, code) = diff(&["--profile", "claude", PLAIN, &file("o", other)]);
+    assert!(code == Some(1) && printed.contains("not a stream of this profile"), "{printed}");
+}
+
+/// Goal: two runs that failed for different reasons did not do the same.
+#[test]
+fn errors_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = "fixtures/agents/claude/failed-run.ndjson";
+    let stream = fs::read_to_string(crate::streams::root().join(failed)).unwrap();
+    let other = folder.path().join("other");
+    fs::write(&other, stream.replace("The process was stopped.", "The disk is full.")).unwrap();
+    let (printed, code) = diff(&[failed, other.to_str().unwrap()]);
+    assert!(code == Some(1) && printed.contains("\n  error  "), "{printed}");
 }
 
 #[test]

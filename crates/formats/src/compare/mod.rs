@@ -3,12 +3,15 @@
 mod outline;
 mod text;
 
-use ndjson_check_core::{StreamSummary, ToolStats};
+use ndjson_check_core::{Rule, StreamSummary, ToolStats};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::report::{self, Change, ChangedItem, diff_line, dollars, duration, grouped};
 
 pub use outline::Outline;
+
+/// What a run does not show.
+const NOTHING: &str = "-";
 
 /// Two runs, and how they differ.
 #[derive(Debug)]
@@ -23,7 +26,8 @@ pub struct RunComparison<'o> {
     text: Changes,
     /// What the profile does not know.
     unknown: Changes,
-    is_clipped: bool,
+    /// What was not compared, and why: sentences.
+    left_out: Vec<&'static str>,
 }
 
 #[derive(Debug)]
@@ -60,7 +64,7 @@ impl<'o> RunComparison<'o> {
             calls: Changes::between(&a.calls(), &b.calls()),
             text: Changes::between(&a.lines(), &b.lines()),
             unknown: Changes::between(&unknown(of_a), &unknown(of_b)),
-            is_clipped: a.is_clipped() || b.is_clipped(),
+            left_out: left_out(a, b, (of_a, of_b)),
         })
     }
 
@@ -71,10 +75,15 @@ impl<'o> RunComparison<'o> {
             || lists.iter().any(|changes| !changes.list.is_empty())
     }
 
+    /// Whether the runs are known to have done the same: nothing differs, and all was compared.
+    pub fn is_same(&self) -> bool {
+        !self.differs() && self.left_out.is_empty()
+    }
+
     /// The comparison as one line of JSON, with all that is known of both streams.
     pub fn json(&self) -> String {
         let lists = [&self.calls, &self.text, &self.unknown].map(|changes| &changes.list[..]);
-        diff_line((self.a, self.b), self.differs(), self.is_clipped, lists)
+        diff_line((self.a, self.b), self.differs(), !self.left_out.is_empty(), lists)
     }
 
     /// The tools that either run called, with their figures in both.
@@ -121,6 +130,34 @@ impl Changes {
     }
 }
 
+fn left_out(
+    a: &Outline,
+    b: &Outline,
+    streams: (&StreamSummary, &StreamSummary),
+) -> Vec<&'static str> {
+    // A stream did the same as itself.
+    if streams.0.sha256.is_some() && streams.0.sha256 == streams.1.sha256 {
+        return Vec::new();
+    }
+    let found =
+        |rule: Rule| [streams.0, streams.1].iter().any(|it| it.rule_counts.contains_key(&rule));
+    let reasons = [
+        (
+            a.is_clipped() || b.is_clipped(),
+            "Only the beginning was compared: there is too much text, or too many calls.",
+        ),
+        (
+            found(Rule::EventAfterTerminal),
+            "Only the first run of each file was compared: other events follow its end.",
+        ),
+        (
+            found(Rule::WrongProfile),
+            "A file is not a stream of this profile: its events were not compared.",
+        ),
+    ];
+    reasons.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason).collect()
+}
+
 fn results(summary: &StreamSummary) -> Vec<(&'static str, String)> {
     let findings = summary.rule_counts.iter().map(|(rule, count)| format!("{count} {rule}"));
     let findings: Vec<String> = findings.collect();
@@ -130,11 +167,15 @@ fn results(summary: &StreamSummary) -> Vec<(&'static str, String)> {
         ("verdict", summary.verdict.name().to_owned()),
         ("outcome", report::outcome(summary)),
         ("findings", findings),
+        ("error", known(summary.facts.error_text.clone())),
     ]
 }
 
+fn known(figure: Option<String>) -> String {
+    figure.unwrap_or_else(|| NOTHING.to_owned())
+}
+
 fn figures(summary: &StreamSummary) -> Vec<(&'static str, String)> {
-    let known = |figure: Option<String>| figure.unwrap_or_else(|| "-".to_owned());
     let (facts, stats) = (&summary.facts, summary.stats.as_deref());
     let time = |of: Option<u64>| known(of.map(duration));
     vec![
@@ -148,7 +189,6 @@ fn figures(summary: &StreamSummary) -> Vec<(&'static str, String)> {
         ("tokens in", known(facts.usage.tokens_in().map(grouped))),
         ("tokens out", known(facts.usage.output_tokens.map(grouped))),
         ("cost", known(facts.cost_usd.map(dollars))),
-        ("error", known(facts.error_text.clone())),
         ("bytes of text", grouped(summary.text_bytes)),
     ]
 }

@@ -7,7 +7,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::{Changes, ComparedFigure, RunComparison};
+use super::{Changes, ComparedFigure, NOTHING, RunComparison};
 use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped, stream_name};
 
 const COMPARED_ROWS_MAX: usize = 50;
@@ -23,8 +23,13 @@ impl RunComparison<'_> {
         if !same.is_empty() {
             let _ = writeln!(text, "same: {}", same.join(", "));
         }
-        if !self.differs() {
+        if self.is_same() {
             text += "The runs did the same.\n";
+        } else if !self.differs() {
+            text += "What was compared is the same.\n";
+        }
+        for reason in &self.left_out {
+            let _ = writeln!(text, "{reason}");
         }
         let differing: Vec<_> = self.results.iter().filter(|it| it.differs()).collect();
         text += &section("results", &figures_table(&differing));
@@ -39,21 +44,21 @@ impl RunComparison<'_> {
         for (title, changes) in lists {
             text += &section(title, &changes.text());
         }
-        if self.is_clipped {
-            text +=
-                "\nOnly the beginning was compared: there is too much text, or too many calls.\n";
-        }
         text
     }
 
     /// The text as a block of code, which no text of a stream can end.
     pub fn markdown(&self) -> String {
-        let differs = if self.differs() { "the runs differ" } else { "the runs did the same" };
+        let differs = match () {
+            () if self.differs() => "the runs differ",
+            () if self.is_same() => "the runs did the same",
+            () => "what was compared is the same",
+        };
         format!("## ndjson-check: {differs}\n\n{}", fenced("diff", &self.text()))
     }
 
     fn same(&self) -> Vec<String> {
-        let equal = self.results.iter().filter(|it| !it.differs());
+        let equal = self.results.iter().filter(|it| !it.differs() && it.a != NOTHING);
         let mut same: Vec<String> =
             equal.map(|it| format!("{} {}", it.name, visible(&it.a))).collect();
         if self.calls.kept > 0 {
