@@ -119,7 +119,8 @@ pub(crate) struct DriftArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the runs did the same, 1 they differ or a part was not compared, 2 one could not be read"
+    after_help = "Exit codes: 0 the runs did the same, 1 they differ, or a part was not compared, \
+                  2 one could not be read"
 )]
 pub(crate) struct DiffArgs {
     /// The first recording, such as that of the old version
