@@ -220,6 +220,42 @@ fn a_draft_has_an_end_that_occurs_elsewhere() {
     }
 }
 
+/// Goal: the last event of a killed run is no end, and neither is the one before half a line.
+#[test]
+fn a_draft_takes_no_killed_run_for_an_end() {
+    let begins = || json!({ "kind": "begins", "run": "r-1" });
+    let good = lines(&[begins(), json!({ "kind": "says" }), json!({ "kind": "finish" })]);
+    let failed = lines(&[begins(), json!({ "kind": "says" }), json!({ "kind": "gaveUp.failed" })]);
+    let killed = lines(&[begins(), json!({ "kind": "waiting_for_model" })]);
+    let cut = format!("{killed}{{\"kind\":\"says");
+    for last in [&killed, &cut] {
+        let draft =
+            drafted(&[good.clone(), good.clone(), good.clone(), failed.clone(), last.clone()]);
+        assert!(draft.evidence.contains("1 recording without one of these"), "{}", draft.evidence);
+        draft.check(std::slice::from_ref(last), 1);
+        draft.check(std::slice::from_ref(&failed), 3);
+        draft.check(std::slice::from_ref(&good), 0);
+    }
+}
+
+/// Goal: texts one after the other are whole if the last of them is the answer; an event without
+/// a tag is known; a call that was denied did not succeed.
+#[test]
+fn a_draft_accepts_whole_texts_and_events_without_a_tag() {
+    let call = |kind: &str, status: Option<&str>| json!({ "kind": kind, "call_id": "call-1", "tool": "run", "status": status });
+    let recording = lines(&[
+        json!({ "kind": "boot" }),
+        json!({ "beat": 1 }),
+        call("call_begin", None),
+        call("call_end", Some("denied")),
+        json!({ "kind": "utter", "words": "Let me look." }),
+        json!({ "kind": "utter", "words": "All is well." }),
+        json!({ "kind": "finish", "answer": "All is well." }),
+    ]);
+    let report = drafted(&[recording.clone()]).check(&[recording], 0);
+    assert!(report.contains("1 call (1 failed)") && !report.contains("warning"), "{report}");
+}
+
 /// Goal: if the start occurs again after an end, the draft has turns.
 #[test]
 fn a_draft_has_turns() {

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::json::{ParsedJson, Schema};
 use crate::limits::LINE_BYTES_MAX;
 use crate::profile::Profile;
-use crate::stream::{LineBuffer, parse_line};
+use crate::stream::{LineBuffer, LineDefect, parse_line};
 
 pub use crate::check::{Globs, NameGlob, REPEATED_CALLS};
 pub use crate::error::without_error_numbers;
@@ -90,6 +90,7 @@ pub fn read_schema(file: &Path) -> Result<Value, String> {
 }
 
 /// Calls `each` with the number of each line and its event; with none if the line is not an event.
+/// Returns whether the source ends inside an event.
 ///
 /// # Errors
 ///
@@ -97,8 +98,9 @@ pub fn read_schema(file: &Path) -> Result<Value, String> {
 pub fn each_event(
     mut source: impl Read,
     each: &mut dyn FnMut(u64, Option<JsonRef<'_>>),
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut lines = LineBuffer::new(Vec::new(), LINE_BYTES_MAX, None);
+    let mut is_cut = false;
     loop {
         let count = match source.read(lines.room()) {
             Ok(count) => count,
@@ -111,12 +113,13 @@ pub fn each_event(
         }
         while lines.is_ready() {
             for line in lines.take() {
-                let event = parse_line(&line).ok();
-                each(line.number, event.as_ref().map(|event| event.root()));
+                let event = parse_line(&line);
+                is_cut = matches!(event, Err(LineDefect::Truncated));
+                each(line.number, event.ok().as_ref().map(|event| event.root()));
             }
         }
         if count == 0 {
-            return Ok(());
+            return Ok(is_cut);
         }
     }
 }

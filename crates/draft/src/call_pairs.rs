@@ -266,7 +266,7 @@ mod tests {
                 index.add(number, &leaf.node.as_str().unwrap(), &table);
             }
         }
-        stats.end_of_recording();
+        stats.end_of_recording(false);
         let name = |number: usize| table.path(number).tag.to_string() + &table.path(number).path;
         let show = |pair: CallPair| format!("{} -> {}", name(pair.start), name(pair.completion));
         index.pairs(&table, &stats).into_iter().map(show).collect()

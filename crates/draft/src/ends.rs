@@ -16,6 +16,12 @@ use crate::limits::DRAFT_VALUES_MAX;
 const MARKER_KEYS: [&str; 9] =
     ["reason", "status", "state", "type", "kind", "final", "last", "done", "retry"];
 
+/// How words for an end of a run begin.
+const END_NAMES: [&str; 16] = [
+    "answer", "clos", "complet", "done", "end", "exit", "final", "finish", "halt", "limit", "over",
+    "quit", "result", "stop", "succe", "term",
+];
+
 /// Deepest of them, in tokens of its path.
 const DEPTH: usize = 3;
 
@@ -125,6 +131,17 @@ pub(super) enum EndKind {
     Provisional(Map<String, Value>),
 }
 
+/// Whether a word of the tag begins like one for an end: `run.completed`, `turnFailed`.
+fn names_end(tag: &str) -> bool {
+    let lower = tag.to_ascii_lowercase();
+    let begins_word = |at: usize| {
+        let (before, here) = (tag[..at].chars().next_back(), tag[at..].chars().next());
+        before.is_none_or(|it| !it.is_alphabetic()) || here.is_some_and(char::is_uppercase)
+    };
+    let is_word = |end: &&str| lower.match_indices(end).any(|(at, _)| begins_word(at));
+    names_failure(tag) || END_NAMES.iter().any(|end| is_word(&end))
+}
+
 impl EndCandidate<'_> {
     pub(super) fn is_provisional(&self) -> bool {
         matches!(self.kind, EndKind::Provisional(_))
@@ -142,7 +159,8 @@ impl EndCandidate<'_> {
 
 impl RecordingStats {
     /// The tags that recordings end with. One that also occurs elsewhere, without a condition for
-    /// the last, counts only if most recordings end with it.
+    /// the last, counts only if most recordings end with it. Where most end with another one, a tag
+    /// that does not name an end may be the last that a killed run wrote.
     pub(super) fn terminals(&self) -> Vec<EndCandidate<'_>> {
         // A recording of the start alone was cut.
         let is_cut = |tag: &TagCounts| tag.alone == tag.last && tag.first > tag.alone;
@@ -151,8 +169,13 @@ impl RecordingStats {
             let kind = self.end_kind(tag, counts);
             EndCandidate { tag, counts, kind }
         });
-        ends.filter(|end| !end.has_no_condition() || end.counts.last * 2 > self.recordings)
-            .collect()
+        let is_of_most = |end: &EndCandidate<'_>| end.counts.last * 2 > self.recordings;
+        let mut ends: Vec<_> =
+            ends.filter(|end| !end.has_no_condition() || is_of_most(end)).collect();
+        if ends.iter().any(is_of_most) {
+            ends.retain(|end| is_of_most(end) || names_end(end.tag));
+        }
+        ends
     }
 
     fn end_kind(&self, tag: &Rc<str>, counts: &TagCounts) -> EndKind {
@@ -188,7 +211,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{EndMarkers, MarkerValue, TagCounts};
+    use super::{EndMarkers, MarkerValue, TagCounts, names_end};
 
     fn markers(last: &[&str], others: &[&str]) -> EndMarkers {
         let mut markers = EndMarkers::default();
@@ -215,6 +238,16 @@ mod tests {
         let mut incomparable = markers(&["a", "a"], &["b"]);
         incomparable.add(MarkerValue::Other, false);
         assert_eq!(incomparable.condition("/reason", &tag), None);
+    }
+
+    #[test]
+    fn words_name_ends() {
+        for tag in ["run.completed", "turnEnd", "RESULT", "result/max_turns", "session-closed"] {
+            assert!(names_end(tag), "{tag}");
+        }
+        for tag in ["waiting_for_model", "append", "heartbeat", "tool/pending", ""] {
+            assert!(!names_end(tag), "{tag}");
+        }
     }
 
     #[test]

@@ -8,6 +8,20 @@ use super::leaves::{LeafCounts, LeafPath, LeafTable};
 /// Parts of the keys of flags that are true after a failure, and of values that name one.
 const FAILURE: [&str; 3] = ["error", "fail", "abort"];
 
+/// More parts of values and tags that name a failure, or that something was not done.
+const NOT_DONE: [&str; 10] = [
+    "blocked",
+    "cancel",
+    "denied",
+    "interrupted",
+    "killed",
+    "refused",
+    "rejected",
+    "timed out",
+    "timed_out",
+    "timeout",
+];
+
 /// Parts of the keys of flags that are false after a failure.
 const SUCCESS: [&str; 1] = ["success"];
 
@@ -54,12 +68,16 @@ fn failure_values(key: &str, counts: &LeafCounts) -> Vec<Value> {
             .collect();
     }
     let values = counts.values.get().into_iter().flatten();
-    values.filter(|value| contains(value, &FAILURE)).map(|value| json!(value)).collect()
+    values.filter(|value| is_failure(value)).map(|value| json!(value)).collect()
 }
 
 /// Whether the last part of a tag or the whole of a value names a failure.
 pub(super) fn names_failure(tag: &str) -> bool {
-    contains(last_token(tag), &FAILURE)
+    is_failure(last_token(tag))
+}
+
+fn is_failure(name: &str) -> bool {
+    contains(name, &FAILURE) || contains(name, &NOT_DONE)
 }
 
 /// Whether the key at a path is that of a flag for failure or success.

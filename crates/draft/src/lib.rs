@@ -95,7 +95,8 @@ pub fn draft_profile(recordings: &[PathBuf], open: Open<'_>) -> Result<Draft, Er
 trait Visitor {
     fn event(&mut self, root: JsonRef<'_>);
 
-    fn end_of_recording(&mut self);
+    /// The recording `is_cut` if it ends inside an event.
+    fn end_of_recording(&mut self, is_cut: bool);
 }
 
 struct Recordings<'a> {
@@ -112,8 +113,8 @@ impl Recordings<'_> {
     fn visit(&self, visitor: &mut dyn Visitor) -> Result<SkippedLines, Error> {
         let mut skipped = SkippedLines::default();
         for path in self.paths {
-            skipped.visit(path, (self.open)(path)?, visitor)?;
-            visitor.end_of_recording();
+            let is_cut = skipped.visit(path, (self.open)(path)?, visitor)?;
+            visitor.end_of_recording(is_cut);
         }
         Ok(skipped)
     }
@@ -126,12 +127,13 @@ struct SkippedLines {
 }
 
 impl SkippedLines {
+    /// Returns whether the recording ends inside an event.
     fn visit(
         &mut self,
         path: &Path,
         source: Box<dyn Read>,
         visitor: &mut dyn Visitor,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let read = each_event(source, &mut |line, event| {
             if let Some(event) = event {
                 visitor.event(event);

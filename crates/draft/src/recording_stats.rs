@@ -105,14 +105,17 @@ impl RecordingStats {
         }
     }
 
-    pub(super) fn end_of_recording(&mut self) {
+    /// The last event of a recording that `is_cut` is not its end.
+    pub(super) fn end_of_recording(&mut self, is_cut: bool) {
         let (Some(first), Some(last)) = (self.first.take(), self.last.take()) else { return };
         self.recordings += 1;
-        self.add_pending(&last, true);
+        self.add_pending(&last, !is_cut);
         self.tags.entry(first).or_default().first += 1;
-        let counts = self.tags.entry(last).or_default();
-        counts.last += 1;
-        counts.alone += u64::from(self.events_here == 1);
+        if !is_cut {
+            let counts = self.tags.entry(last).or_default();
+            counts.last += 1;
+            counts.alone += u64::from(self.events_here == 1);
+        }
         self.events_here = 0;
         self.constants.values_mut().for_each(|field| field.now = None);
         self.times.values_mut().for_each(|field| field.now = None);
@@ -231,7 +234,7 @@ mod tests {
                     stats.leaf(&tag, &leaf);
                 }
             }
-            stats.end_of_recording();
+            stats.end_of_recording(false);
         }
         assert_eq!(stats.start().map(|(tag, _)| &**tag), Some("begin"));
         assert_eq!(stats.session(), Some(("/run", 6, 2)));

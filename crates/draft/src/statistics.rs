@@ -63,8 +63,8 @@ impl Visitor for Statistics<'_> {
         self.texts.event(root, &strings, &self.leaves);
     }
 
-    fn end_of_recording(&mut self) {
-        self.recordings.end_of_recording();
+    fn end_of_recording(&mut self, is_cut: bool) {
+        self.recordings.end_of_recording(is_cut);
         self.ids.end_of_recording();
         self.texts.end_of_recording();
     }
@@ -114,7 +114,9 @@ impl<'t> Statistics<'t> {
     }
 
     fn add_tags(&self, draft: &mut Draft) {
-        let observed: Vec<&String> = self.tags.iter().filter(|tag| !tag.is_empty()).collect();
+        // Without a path of a tag, it is that of all events.
+        let has_tag = |tag: &&String| !tag.is_empty() || !self.tag.is_empty();
+        let observed: Vec<&String> = self.tags.iter().filter(has_tag).collect();
         let mut at: Vec<String> = self.tag.iter().map(JsonPath::to_string).collect();
         if at.is_empty() {
             at.push(String::new()); // A profile must have one: all events have the empty tag.
@@ -181,8 +183,10 @@ impl<'t> Statistics<'t> {
     fn add_calls(&self, draft: &mut Draft) {
         let pairs = self.ids.pairs(&self.leaves, &self.recordings);
         if pairs.is_empty() {
-            let evidence = "calls: no id occurs again in an event with another tag".to_owned();
-            return draft.evidence.push(evidence);
+            let evidence = "calls: no id occurs again in an event with another tag (numbers, and \
+                strings without a digit or below 3 characters, are not taken for ids); add rules \
+                for calls yourself if there are any";
+            return draft.evidence.push(evidence.to_owned());
         }
         let (mut starts, mut completions, mut tools) = (Vec::new(), Vec::new(), Vec::new());
         for pair in &pairs {

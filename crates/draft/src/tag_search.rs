@@ -81,7 +81,7 @@ impl Visitor for TagSearch<'_> {
         }
     }
 
-    fn end_of_recording(&mut self) {
+    fn end_of_recording(&mut self, _: bool) {
         self.recording += 1;
     }
 }
@@ -200,7 +200,7 @@ mod tests {
         for event in events {
             search.event(JsonRef::tree(event));
         }
-        search.end_of_recording();
+        search.end_of_recording(false);
         search.choice().map(|(path, _)| path.to_string())
     }
 

@@ -27,8 +27,17 @@ impl Statistics<'_> {
         let others =
             self.recordings.recordings - ends.iter().map(|end| end.counts.last).sum::<u64>();
         if others > 0 {
-            let others = counted(others, "recording");
-            draft.evidence.push(format!("end: {others} without one of these, assumed to be cut"));
+            let last = self
+                .recordings
+                .tags()
+                .filter(|(tag, counts)| counts.last > 0 && !ends.iter().any(|end| end.tag == *tag));
+            let last: Vec<_> = last.map(|(tag, _)| shown_tag(tag)).take(LISTED_MAX).collect();
+            let after = if last.is_empty() { "" } else { ", after " };
+            draft.evidence.push(format!(
+                "end: {} without one of these, assumed to be cut{after}{}",
+                counted(others, "recording"),
+                last.join(", ")
+            ));
         }
         draft.evidence.push(failure_evidence(&rules, &ends));
         let mut end = json!({ "policy": "required", "rules": rules });

@@ -124,7 +124,9 @@ impl Statistics<'_> {
         let Some((source, counts)) = best else { return TextRoles::default() };
         let chunks = &self.texts.chunks[source];
         let is_mixed = chunks.repeats > 0 && self.texts.distinguishing_keys(*source).is_some();
-        let is_delta = is_mixed || chunks.adjacent * 2 >= chunks.count;
+        // Only whole texts make the last one alone.
+        let is_whole = counts.last > counts.all;
+        let is_delta = is_mixed || !is_whole && chunks.adjacent * 2 >= chunks.count;
         TextRoles {
             delta: is_delta.then_some(*source),
             whole: (is_mixed || !is_delta).then_some(*source),
