@@ -15,6 +15,7 @@ use owo_colors::OwoColorize as _;
 use super::args::{Cli, ReportFormat, ReportTo};
 use super::attempts::Attempt;
 use super::error::CliError;
+use super::inputs::STDIN;
 use super::outputs::{STDOUT, copied, stdout};
 use super::progress::Progress;
 use super::report_pages::page_folder;
@@ -138,6 +139,9 @@ pub(super) fn open(
         reports.extend(of_job()?);
     }
     if let Some(path) = &cli.write_baseline {
+        if path.as_os_str() == STDIN {
+            return Err(CliError::usage("--write-baseline needs a file, such as /dev/stdout"));
+        }
         let (name, target) = opened(path, |path| ReportTarget::file(path, false))?;
         reports.push(OpenReport::new(name, target, BaselineWriter::new(portable_names(cli))));
     }

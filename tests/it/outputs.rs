@@ -323,6 +323,9 @@ fn a_report_goes_to_a_pipe_by_its_name() {
         assert_eq!(output.status.code(), Some(0), "{command}: {error}");
         assert!(report.contains(of_stdout) && error.contains(of_stderr), "{command}: {report}");
     }
+    let output = shell("$P --write-baseline - $G");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--write-baseline needs a file"));
     let output = shell("$P --report json=/dev/stdout $G");
     assert!(text(&output.stdout).starts_with("{\"type\":\"stream\""), "nothing else is there");
     // A file that standard error already goes to keeps what is in it.

@@ -256,7 +256,7 @@ impl Foreign {
             ),
             Self::Array => (
                 "one JSON array",
-                "its first element is no object, or another format was asked for",
+                "its first element is no whole object, or another format was asked for",
             ),
             Self::NoArray => {
                 ("one JSON array", "the format `array` was asked for; leave it out, or use `auto`")

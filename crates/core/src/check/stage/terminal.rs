@@ -288,6 +288,7 @@ impl TerminalCheck {
             Some(line) if line == end => {
                 "the event reports success, but also shows that the run failed"
             }
+            Some(line) if line > end => "the stream reports success, but a fatal error follows",
             Some(_) => "the stream reports success although a fatal error came before",
             None if self.has_failed_on_stderr => {
                 "the stream reports success although standard error says that the run failed"
