@@ -242,7 +242,10 @@ fn a_draft_takes_no_killed_run_for_an_end() {
 /// a tag is known; a call that was denied did not succeed.
 #[test]
 fn a_draft_accepts_whole_texts_and_events_without_a_tag() {
-    let call = |kind: &str, status: Option<&str>| json!({ "kind": kind, "call_id": "call-1", "tool": "run", "status": status });
+    let call = |kind: &str, status: Option<&str>| {
+        let (id, tool) = ("call-1", "run");
+        json!({ "kind": kind, "call_id": id, "tool": tool, "status": status })
+    };
     let recording = lines(&[
         json!({ "kind": "boot" }),
         json!({ "beat": 1 }),

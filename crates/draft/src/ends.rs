@@ -139,7 +139,7 @@ fn names_end(tag: &str) -> bool {
         before.is_none_or(|it| !it.is_alphabetic()) || here.is_some_and(char::is_uppercase)
     };
     let is_word = |end: &&str| lower.match_indices(end).any(|(at, _)| begins_word(at));
-    names_failure(tag) || END_NAMES.iter().any(|end| is_word(&end))
+    names_failure(tag) || END_NAMES.iter().any(is_word)
 }
 
 impl EndCandidate<'_> {
