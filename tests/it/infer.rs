@@ -255,7 +255,8 @@ fn a_draft_accepts_whole_texts_and_events_without_a_tag() {
         json!({ "kind": "utter", "words": "All is well." }),
         json!({ "kind": "finish", "answer": "All is well." }),
     ]);
-    let report = drafted(&[recording.clone()]).check(&[recording], 0);
+    let recordings = [recording];
+    let report = drafted(&recordings).check(&recordings, 0);
     assert!(report.contains("1 call (1 failed)") && !report.contains("warning"), "{report}");
 }
 
