@@ -184,9 +184,8 @@ fn what_the_start_hides_is_not_taken_for_granted() {
 #[test]
 fn a_fallback_model_is_another_model() {
     let with = |model: &str| {
-        let lines = plain();
-        let mut lines: Vec<Value> =
-            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let events = plain().lines().map(serde_json::from_str).collect();
+        let mut lines: Vec<Value> = Result::unwrap(events);
         lines[0]["model"] = "claude-opus-5[1m]".into();
         lines[1]["message"]["model"] = model.into();
         lines[2]["modelUsage"] = json!({"claude-opus-5[1m]": {}, "claude-haiku-4-5": {}});
@@ -211,9 +210,12 @@ fn a_fallback_model_is_another_model() {
     assert!(fault(&steps(dates), &exact).contains("but it is `claude-opus-5-20260901`"));
     let providers = ["anthropic/claude-opus-5", "us.anthropic.claude-opus-5-v1:0", "claude-opus-5"];
     assert_eq!(raised(&steps(providers), "claude", &exact), None);
+    let both = [dates[2], dates[0], "anthropic/claude-opus-5-20260101"];
+    assert_eq!(raised(&steps(both), "claude", &glob), None);
     for expected in [&exact, &glob] {
-        let fallback = with("claude-sonnet-4-5");
-        assert!(fault(&fallback, expected).contains("but it is `claude-sonnet-4-5`"));
+        assert!(
+            fault(&with("claude-sonnet-4-5"), expected).contains("but it is `claude-sonnet-4-5`")
+        );
     }
     // A sub-agent may have another model.
     let file = root().join("fixtures/agents/claude/subagent.ndjson");

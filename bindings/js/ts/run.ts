@@ -19,6 +19,7 @@ const STDERR_MS = 500;
 const EXIT_GRACE_MS = 10_000;
 const STDERR_LINES_MAX = 10;
 const STDERR_CHARACTERS_MAX = 4 * 1024 * 1024;
+const STDERR_PART_MIN = 64 * 1024;
 /** Events that wait for a slow reader; then the agent waits. */
 const WAITING_MAX = 1_024;
 /** The longest time of a timer of JavaScript. */
@@ -498,7 +499,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   /** Keeps the end of standard error: what the agent refused may be in it. */
   #keep(more: string): void {
-    this.#stderr.push(more);
+    const last = this.#stderr.length - 1;
+    // A few long parts: many short ones would take long to remove.
+    if ((this.#stderr[last]?.length ?? STDERR_PART_MIN) < STDERR_PART_MIN) this.#stderr[last] += more;
+    else this.#stderr.push(more);
     this.#stderrSize += more.length;
     while (this.#stderrSize > STDERR_CHARACTERS_MAX && this.#stderr.length > 1) {
       this.#stderrSize -= this.#stderr.shift()?.length ?? 0;

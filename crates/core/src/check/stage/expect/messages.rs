@@ -90,8 +90,9 @@ impl CallPattern {
         };
         let doubt = tally.last_hides_exit.then(|| {
             format!(
-                "the exit status in line {line} is not that of the {name}: it is in a pipe or in \
-                     the background, other commands follow, or `--if-present` may have skipped it"
+                "the exit status in line {line} is not that of the {name}: it is in a pipe, in a \
+                     block or in the background, other commands follow, the shell may end before \
+                     it, or `--if-present` may have skipped it"
             )
         });
         Answered {

@@ -31,8 +31,10 @@ pub(super) struct StartTally {
     tools: Vec<String>,
     /// The first id of the session, with its line, while none is the one that is asked for.
     other_session: Option<(String, u64)>,
-    /// The first names of models that were right.
+    /// The first names of models that are what is asked for.
     models: Vec<String>,
+    /// The first other names that may be of one of these models.
+    other_models: Vec<String>,
     /// Whether the session was described anew since it was compared.
     is_new: bool,
     /// Whether everything was there when the agent worked. What comes later changes nothing.
@@ -135,14 +137,17 @@ impl StartPattern {
     fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
         let Self::Model(glob) = self else { return None };
         tally.is_shown = true;
-        let is_right = glob.is_for(model) || glob.is_for(without_options(model));
-        if is_right || tally.has_model(model) {
-            if tally.models.len() < MODELS_MAX && !tally.models.iter().any(|it| it == model) {
-                tally.models.push(model.to_owned());
-            }
-            return None;
+        let names = if glob.is_for(model) || glob.is_for(without_options(model)) {
+            &mut tally.models
+        } else if tally.may_be_model(model) {
+            &mut tally.other_models
+        } else {
+            return Some(format!("the model must be {glob}, but it is {}", shown(model)));
+        };
+        if names.len() < MODELS_MAX && !names.iter().any(|it| it == model) {
+            names.push(model.to_owned());
         }
-        Some(format!("the model must be {glob}, but it is {}", shown(model)))
+        None
     }
 
     /// Another session, a server that the agent cannot use or does not have, or a tool that it does
@@ -219,12 +224,13 @@ impl StartTally {
         self.fault.is_some()
     }
 
-    /// Whether it may be a model that was right: it agrees with every name of that model, so that
-    /// no name between them can hide that two have different dates.
-    fn has_model(&self, model: &str) -> bool {
+    /// Whether it may be one of the models: it also agrees with the other names of that model, so
+    /// that no name between two others can hide that they have different dates.
+    fn may_be_model(&self, model: &str) -> bool {
         let name = MODEL.group(model, "model");
-        let mut known = self.models.iter().filter(|it| MODEL.group(it, "model") == name).peekable();
-        known.peek().is_some() && known.all(|known| are_same_model(known, model))
+        let mut others = self.other_models.iter().filter(|it| MODEL.group(it, "model") == name);
+        self.models.iter().any(|it| are_same_model(it, model))
+            && others.all(|other| are_same_model(other, model))
     }
 
     /// Whether a server with such a name is available, as it was listed last.
