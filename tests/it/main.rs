@@ -54,6 +54,7 @@ mod many;
 mod merge;
 mod misspelt_tools;
 mod mistakes;
+mod models;
 #[path = "../mutation/mod.rs"]
 mod mutation;
 mod naive_calls;
