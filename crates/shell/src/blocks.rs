@@ -48,8 +48,8 @@ impl OpenBlocks {
         }
     }
 
-    pub(super) fn set_piped(&mut self, commands: Vec<ShellCommand>) {
-        self.piped = commands;
+    pub(super) fn add_piped(&mut self, commands: &mut Vec<ShellCommand>) {
+        self.piped.append(commands);
     }
 
     pub(super) fn take_piped(&mut self) -> Vec<ShellCommand> {

@@ -1,5 +1,7 @@
 //! How a command, or a list, ends the shell.
 
+use std::collections::HashSet;
+
 use super::list::{Next, Pipeline, first_exit};
 use super::wrappers::without_prefix;
 
@@ -32,7 +34,7 @@ impl PipelineEnd {
             ["return", status] if is_failure(status) => Self::Fails,
             ["exit" | "return", ..] | ["exec", _, ..] => Self::Exits,
             ["trap", "--", action, ref signals @ ..] | ["trap", action, ref signals @ ..]
-                if is_at_end(signals) && ends_otherwise(action) =>
+                if ends_otherwise(action, signals) =>
             {
                 Self::Exits
             }
@@ -72,26 +74,28 @@ fn is_failure(status: &str) -> bool {
     status.parse().is_ok_and(|it: i32| it & 0xff != 0)
 }
 
-/// Whether the action of a `trap` is run when the shell ends, or a command fails.
-fn is_at_end(signals: &[&str]) -> bool {
-    let ends = ["EXIT", "SIGEXIT", "0", "ERR", "DEBUG"];
-    signals.iter().any(|signal| ends.iter().any(|end| end.eq_ignore_ascii_case(signal)))
+fn is_one_of(signals: &[&str], names: &[&str]) -> bool {
+    signals.iter().any(|signal| names.iter().any(|name| name.eq_ignore_ascii_case(signal)))
 }
 
 /// Whether the action of a `trap` may end the shell with another status than it had: `exit` alone
 /// does not, and neither does `code=$?; …; exit $code`.
-fn ends_otherwise(action: &str) -> bool {
+fn ends_otherwise(action: &str, signals: &[&str]) -> bool {
+    let is_at_failure = is_one_of(signals, &["DEBUG", "ERR"]);
+    if !is_at_failure && !is_one_of(signals, &["0", "EXIT", "SIGEXIT"]) {
+        return false;
+    }
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let saved = action.match_indices("=$?").map(|(at, _)| &action[..at]);
+    let saved: HashSet<&str> = saved.filter_map(|it| it.rsplit(|it| !is_part(it)).next()).collect();
     let mut commands = action.split([';', '\n', '&', '|', '(', '{']).enumerate();
     commands.any(|(at, command)| {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        let status = words.last().map_or("", |word| word);
         match PipelineEnd::of(&words) {
-            PipelineEnd::Exits => match &words[..] {
-                [.., name] if name.starts_with('$') => {
-                    !action.contains(&format!("{}=$?", &name[1..]))
-                }
-                _ => true,
-            },
-            PipelineEnd::ExitsAsBefore => at > 0 && words.last().is_some_and(|it| it == "$?"),
+            PipelineEnd::Exits => !status.strip_prefix('$').is_some_and(|it| saved.contains(it)),
+            // When the shell ends, `exit` knows its status.
+            PipelineEnd::ExitsAsBefore => at > 0 && (is_at_failure || status == "$?"),
             _ => false,
         }
     })

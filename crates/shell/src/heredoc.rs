@@ -25,8 +25,8 @@ impl ShellParser<'_> {
     }
 
     /// Passes over the texts that commands of the line before read, and returns them.
-    pub(super) fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) -> Option<String> {
-        let mut all = None;
+    pub(super) fn heredoc_texts(&mut self, commands: &mut Vec<ShellCommand>) -> String {
+        let mut all = String::new();
         for heredoc in std::mem::take(&mut self.heredocs) {
             let mut text = String::new();
             while !self.rest.is_empty() {
@@ -44,7 +44,7 @@ impl ShellParser<'_> {
                 self.inner.append(&mut inner.inner);
             }
             commands.append(&mut self.inner);
-            all.get_or_insert_with(String::new).push_str(&text);
+            all += &text;
         }
         all
     }

@@ -26,6 +26,8 @@ struct Pipe {
     ending: PipelineEnd,
     /// What the last command prints, if that is known.
     text: Option<String>,
+    /// The heredocs that were passed over: `cat << E |`.
+    passed: String,
     /// How many heredocs are those of earlier commands.
     heredocs: usize,
     /// How many of the commands are known to be in front of `|`.
@@ -121,6 +123,7 @@ impl<'t> ShellParser<'t> {
         let mut is_pipe = false;
         loop {
             self.skip_blanks();
+            self.skip_time();
             let (is_inverted, first) = (self.take("! "), pipe.commands.len());
             self.command_or_group(&mut pipe, blocks);
             pipe.commands.append(&mut self.inner);
@@ -134,8 +137,8 @@ impl<'t> ShellParser<'t> {
                 break;
             }
             self.take("&");
-            let text = self.skip_line_ends(&mut pipe.commands);
-            pipe.text = pipe.text.or(text);
+            pipe.passed += &self.skip_line_ends(&mut pipe.commands);
+            pipe.heredocs = pipe.heredocs.min(self.heredocs.len());
             // Each of its commands has its own shell.
             (is_pipe, self.options) = (true, options);
             if !self.options.pipes_fail {
@@ -188,12 +191,13 @@ impl<'t> ShellParser<'t> {
         }
         if blocks.any() && !was_in_block {
             pipe.raised = 0;
-            blocks.set_piped(std::mem::take(&mut pipe.commands));
+            blocks.add_piped(&mut pipe.commands);
         }
         let words = self.words();
         let read = self.here_string.take().or(pipe.text.take());
         if reads_commands(&words) {
             self.run_text(&read.unwrap_or_default(), &mut pipe.heredocs);
+            self.inner_commands(&std::mem::take(&mut pipe.passed));
         } else {
             pipe.text = printed(&words, read);
         }
@@ -210,9 +214,6 @@ impl<'t> ShellParser<'t> {
 
     /// `( … )` or `{ …; }`, if one comes next.
     fn group(&mut self) -> Option<(Vec<ShellCommand>, PipelineEnd)> {
-        if self.rest.starts_with("time (") || self.rest.starts_with("time { ") {
-            self.take("time ");
-        }
         let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
         if !is_braces && !self.rest.starts_with('(') {
             return None;
@@ -227,6 +228,14 @@ impl<'t> ShellParser<'t> {
             (ending, self.options) = (ending.of_subshell(), options);
         }
         Some((commands, ending))
+    }
+
+    /// `time`, if no program comes next.
+    fn skip_time(&mut self) {
+        let behind = self.rest.strip_prefix("time ");
+        let is_other =
+            |it: &&str| it.starts_with('(') || it.starts_with("{ ") || it.starts_with("! ");
+        self.rest = behind.filter(is_other).unwrap_or(self.rest);
     }
 
     /// Of a list in the same shell.
@@ -265,15 +274,15 @@ impl<'t> ShellParser<'t> {
     }
 
     /// Passes over the ends of lines behind `&&` and such; returns the heredocs between them.
-    fn skip_line_ends(&mut self, commands: &mut Vec<ShellCommand>) -> Option<String> {
-        let mut texts = None;
+    fn skip_line_ends(&mut self, commands: &mut Vec<ShellCommand>) -> String {
+        let mut texts = String::new();
         loop {
             self.skip_blanks();
             self.skip_comment();
             if !self.take("\n") {
                 return texts;
             }
-            texts = texts.or(self.heredoc_texts(commands));
+            texts += &self.heredoc_texts(commands);
         }
     }
 
@@ -301,6 +310,16 @@ impl<'t> ShellParser<'t> {
         ShellParser { depth, budget, ..ShellParser::new(text) }
     }
 
+    /// The commands in a text for this shell.
+    fn evaluated(&mut self, text: &str) -> Vec<ShellCommand> {
+        let mut inner = self.inner_text(text);
+        inner.options = self.options;
+        let mut commands = inner.list(None);
+        (self.options, self.ending) = (inner.options, inner.ending);
+        self.end_group(&mut commands);
+        commands
+    }
+
     /// The command of these words, and those in the text that it gives to a shell.
     fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
         self.ending = PipelineEnd::of(&words);
@@ -313,6 +332,11 @@ impl<'t> ShellParser<'t> {
             _ => {}
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
+        let arguments = if words[*first] == "eval" { &words[first + 1..] } else { &[] };
+        if arguments.len() > 1 {
+            let text = arguments.join(" ");
+            commands.extend(self.evaluated(&text));
+        }
         for start in &starts {
             let rest = &words[start + 1..];
             let (options, at) = match command_option(program_name(&words[*start]), rest) {
@@ -335,19 +359,14 @@ impl<'t> ShellParser<'t> {
             // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
-                let is_same_shell = words[*first] == "eval";
-                let mut inner = self.inner_text(text);
-                if is_same_shell {
-                    inner.options = self.options;
+                if words[*first] == "eval" {
+                    commands.extend(self.evaluated(text));
+                    continue;
                 }
+                let mut inner = self.inner_text(text);
                 inner.options.set(options);
                 commands.extend(inner.list(None));
-                if is_same_shell {
-                    (self.options, self.ending) = (inner.options, inner.ending);
-                    self.end_group(&mut commands);
-                } else {
-                    commands.iter_mut().for_each(ShellCommand::end_shell);
-                }
+                commands.iter_mut().for_each(ShellCommand::end_shell);
             }
         }
         for word in &mut words {

@@ -23,7 +23,8 @@ impl ShellParser<'_> {
                     self.next();
                 }
                 Some('#') => self.skip_comment(),
-                Some('(') if has_values(&words) => self.values(),
+                Some('(') if is_test(&words) => self.values(false),
+                Some('(') if begins_array(&words) => self.values(true),
                 Some('(') if self.rest.starts_with("()") && is_function_name(&words) => {
                     self.take("()");
                     words.clear();
@@ -64,10 +65,13 @@ impl ShellParser<'_> {
     }
 
     /// `(a b)` of `x=(a b)`, or a pattern in `[[ … ]]`.
-    fn values(&mut self) {
+    fn values(&mut self, has_comments: bool) {
         let mut depth = 0;
         loop {
-            self.skip_space();
+            self.rest = self.rest.trim_start();
+            if has_comments {
+                self.skip_space();
+            }
             match self.peek() {
                 None => return,
                 Some('<' | '>') if self.rest[1..].starts_with('(') => self.redirection(),
@@ -105,19 +109,18 @@ fn begins_case(words: &[String]) -> bool {
     matches!(words, [.., first, _, last] if first == "case" && last == "in")
 }
 
-/// Whether `(` begins no list of commands: `x=(a b)`, `[[ $x =~ (a|b) ]]`.
-fn has_values(words: &[String]) -> bool {
-    match without_keywords(words) {
-        [first, ..] if first == "[[" => true,
-        [before @ .., last] => {
-            let declares = |first: &String| DECLARATIONS.contains(&first.as_str());
-            last.ends_with('=')
-                && is_assignment(&last.replacen("+=", "=", 1))
-                && (before.iter().all(|it| is_assignment(it))
-                    || before.first().is_some_and(declares))
-        }
-        [] => false,
-    }
+/// `[[`
+fn is_test(words: &[String]) -> bool {
+    without_keywords(words).first().is_some_and(|first| first == "[[")
+}
+
+/// Whether `(` begins no list of commands: `x=(a b)`.
+fn begins_array(words: &[String]) -> bool {
+    let [before @ .., last] = without_keywords(words) else { return false };
+    let declares = |first: &String| DECLARATIONS.contains(&first.as_str());
+    last.ends_with('=')
+        && is_assignment(&last.replacen("+=", "=", 1))
+        && (before.iter().all(|it| is_assignment(it)) || before.first().is_some_and(declares))
 }
 
 /// Whether a body follows the name of a function in another line.
