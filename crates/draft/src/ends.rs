@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ndjson_check_core::escape::shown;
 use serde_json::{Map, Value, json};
 
-use super::failure_markers::{is_marker, names_failure};
+use super::failure_markers::{contains, is_marker, names_failure};
 use super::leaves::{Leaf, is_name, is_path};
 use super::recording_stats::{RecordingStats, TagCounts};
 use super::{depth, last_token};
@@ -139,7 +139,8 @@ fn names_end(tag: &str) -> bool {
         before.is_none_or(|it| !it.is_alphabetic()) || here.is_some_and(char::is_uppercase)
     };
     let is_word = |end: &&str| lower.match_indices(end).any(|(at, _)| begins_word(at));
-    names_failure(tag) || END_NAMES.iter().any(is_word)
+    let is_of_call = contains(tag, &["tool", "call"]);
+    !is_of_call && (names_failure(tag) || END_NAMES.iter().any(is_word))
 }
 
 impl EndCandidate<'_> {
@@ -159,8 +160,8 @@ impl EndCandidate<'_> {
 
 impl RecordingStats {
     /// The tags that recordings end with. One that also occurs elsewhere, without a condition for
-    /// the last, counts only if most recordings end with it. Where most end with another one, a tag
-    /// that does not name an end may be the last that a killed run wrote.
+    /// the last, counts only if most recordings end with it. Where another one is surely an end, a
+    /// tag that does not name an end may be the last that a killed run wrote.
     pub(super) fn terminals(&self) -> Vec<EndCandidate<'_>> {
         // A recording of the start alone was cut.
         let is_cut = |tag: &TagCounts| tag.alone == tag.last && tag.first > tag.alone;
@@ -172,8 +173,15 @@ impl RecordingStats {
         let is_of_most = |end: &EndCandidate<'_>| end.counts.last * 2 > self.recordings;
         let mut ends: Vec<_> =
             ends.filter(|end| !end.has_no_condition() || is_of_most(end)).collect();
-        if ends.iter().any(is_of_most) {
-            ends.retain(|end| is_of_most(end) || names_end(end.tag));
+        let is_sure = |end: &EndCandidate<'_>| is_of_most(end) || names_end(end.tag);
+        let sure = ends.iter().filter(|end| is_sure(end)).map(|end| end.tag.clone());
+        let sure: Vec<Rc<str>> = sure.collect();
+        if !sure.is_empty() {
+            // Some agents write more behind the end.
+            let is_behind_end = |end: &EndCandidate<'_>| {
+                sure.iter().any(|tag| end.counts.last_with.get(tag) == Some(&end.counts.last))
+            };
+            ends.retain(|end| is_sure(end) || is_behind_end(end));
         }
         ends
     }
@@ -245,7 +253,7 @@ mod tests {
         for tag in ["run.completed", "turnEnd", "RESULT", "result/max_turns", "session-closed"] {
             assert!(names_end(tag), "{tag}");
         }
-        for tag in ["waiting_for_model", "append", "heartbeat", "tool/pending", ""] {
+        for tag in ["waiting_for_model", "append", "heartbeat", "tool_result/web_fetch", ""] {
             assert!(!names_end(tag), "{tag}");
         }
     }

@@ -8,7 +8,10 @@ use super::leaves::{LeafCounts, LeafPath, LeafTable};
 /// Parts of the keys of flags that are true after a failure, and of values that name one.
 const FAILURE: [&str; 3] = ["error", "fail", "abort"];
 
-/// More parts of values and tags that name a failure, or that something was not done.
+/// Parts of the keys of values that say how something ended.
+const STATUS: [&str; 6] = ["status", "state", "outcome", "result", "decision", "reason"];
+
+/// More parts of such values, and of tags, that name a failure, or that something was not done.
 const NOT_DONE: [&str; 10] = [
     "blocked",
     "cancel",
@@ -68,15 +71,15 @@ fn failure_values(key: &str, counts: &LeafCounts) -> Vec<Value> {
             .collect();
     }
     let values = counts.values.get().into_iter().flatten();
-    values.filter(|value| is_failure(value)).map(|value| json!(value)).collect()
+    let is_status = contains(key, &STATUS);
+    let is_failure =
+        |value: &&String| contains(value, &FAILURE) || is_status && contains(value, &NOT_DONE);
+    values.filter(is_failure).map(|value| json!(value)).collect()
 }
 
 /// Whether the last part of a tag or the whole of a value names a failure.
 pub(super) fn names_failure(tag: &str) -> bool {
-    is_failure(last_token(tag))
-}
-
-fn is_failure(name: &str) -> bool {
+    let name = last_token(tag);
     contains(name, &FAILURE) || contains(name, &NOT_DONE)
 }
 

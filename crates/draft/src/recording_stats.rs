@@ -23,6 +23,8 @@ pub(super) struct RecordingStats {
     /// The markers of the latest event: whether it is the last is not known yet.
     pending: Vec<(String, MarkerValue)>,
     events_here: u64,
+    /// The tags of this recording.
+    seen: BTreeSet<Rc<str>>,
     /// Different paths of markers, for all tags together.
     marker_paths: usize,
     constants: BTreeMap<String, ConstantField>,
@@ -38,6 +40,8 @@ pub(super) struct TagCounts {
     pub(super) last: u64,
     /// Recordings that have no other event.
     pub(super) alone: u64,
+    /// By another tag, how many of the recordings that end with this one have it.
+    pub(super) last_with: BTreeMap<Rc<str>, u64>,
     /// How often the tag that began the recording follows it.
     pub(super) before_start: u64,
     pub(super) markers: BTreeMap<String, EndMarkers>,
@@ -73,6 +77,7 @@ impl RecordingStats {
         }
         self.tags.entry(tag.clone()).or_default().events += 1;
         self.events_here += 1;
+        self.seen.insert(tag.clone());
         self.first.get_or_insert(tag.clone());
         self.last = Some(tag.clone());
     }
@@ -115,7 +120,11 @@ impl RecordingStats {
             let counts = self.tags.entry(last).or_default();
             counts.last += 1;
             counts.alone += u64::from(self.events_here == 1);
+            for tag in &self.seen {
+                *counts.last_with.entry(tag.clone()).or_default() += 1;
+            }
         }
+        self.seen.clear();
         self.events_here = 0;
         self.constants.values_mut().for_each(|field| field.now = None);
         self.times.values_mut().for_each(|field| field.now = None);

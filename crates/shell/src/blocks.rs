@@ -1,6 +1,7 @@
 //! `if`, `for` and such, whose parts are pipelines of one list.
 
-use super::ShellCommand;
+use super::list::raise;
+use super::{ExitShown, ShellCommand};
 
 /// What ends a word, and begins something else.
 const WORD_ENDS: [char; 7] = [';', '&', '|', '(', ')', '<', '>'];
@@ -50,6 +51,11 @@ impl OpenBlocks {
 
     pub(super) fn add_piped(&mut self, commands: &mut Vec<ShellCommand>) {
         self.piped.append(commands);
+    }
+
+    /// Of the commands in front of the block.
+    pub(super) fn hide_exits(&mut self) {
+        raise(&mut self.piped, ExitShown::Nothing);
     }
 
     pub(super) fn take_piped(&mut self) -> Vec<ShellCommand> {

@@ -1,7 +1,5 @@
 //! How a command, or a list, ends the shell.
 
-use std::collections::HashSet;
-
 use super::list::{Next, Pipeline, first_exit};
 use super::wrappers::without_prefix;
 
@@ -85,15 +83,15 @@ fn ends_otherwise(action: &str, signals: &[&str]) -> bool {
     if !is_at_failure && !is_one_of(signals, &["0", "EXIT", "SIGEXIT"]) {
         return false;
     }
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let saved = action.match_indices("=$?").map(|(at, _)| &action[..at]);
-    let saved: HashSet<&str> = saved.filter_map(|it| it.rsplit(|it| !is_part(it)).next()).collect();
-    let mut commands = action.split([';', '\n', '&', '|', '(', '{']).enumerate();
+    let action = action.replace('"', "");
+    let saved = action.trim_start().split_once("=$?").map(|(name, _)| name);
+    let saved = saved.filter(|name| action.matches(&format!("{name}=")).count() == 1);
+    let mut commands = action.split([';', '\n', '&', '|', '(', ')', '{']).enumerate();
     commands.any(|(at, command)| {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         let status = words.last().map_or("", |word| word);
         match PipelineEnd::of(&words) {
-            PipelineEnd::Exits => !status.strip_prefix('$').is_some_and(|it| saved.contains(it)),
+            PipelineEnd::Exits => status.strip_prefix('$').is_none_or(|it| saved != Some(it)),
             // When the shell ends, `exit` knows its status.
             PipelineEnd::ExitsAsBefore => at > 0 && (is_at_failure || status == "$?"),
             _ => false,

@@ -18,6 +18,7 @@ mod blocks;
 mod characters;
 mod ending;
 mod heredoc;
+mod inner;
 mod list;
 mod options;
 mod parser;
@@ -264,6 +265,12 @@ mod tests {
         ("bash <<A |\nls\nA\nbash <<B\nmake\nB", "nothing c"),
         ("cat <<E |\nmake\nE\nsed s/x/y/ |\nbash", "nothing f c"),
         ("trap 'rm x; exit' ERR; make", "nothing c"),
+        ("trap 'ls; a=$?; exit $a' EXIT; make", "nothing c"),
+        ("trap 'exit \"$?\"' EXIT; make", "own c"),
+        ("! ls | make", "nothing c"),
+        ("set -e && ls & make; ls", "nothing c"),
+        ("(( x = 1 << 2 ))\nmake", "own c"),
+        ("x=$((1 << 2))\nmake", "own c"),
         ("time ! make", "nothing"),
         ("eval make '||' true", "nothing c"),
         ("make || # why\nexit 1", "own c"),

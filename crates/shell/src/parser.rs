@@ -37,8 +37,10 @@ struct Pipe {
 pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
     pub(super) depth: usize,
-    options: ShellOptions,
+    pub(super) options: ShellOptions,
     has_blocks: bool,
+    /// In `((1 << 2))` there are no heredocs.
+    pub(super) is_in_arithmetic: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -46,10 +48,10 @@ pub(super) struct ShellParser<'t> {
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
     /// What the last command or list does to the shell: `{ echo no; exit 1; }`.
-    ending: PipelineEnd,
+    pub(super) ending: PipelineEnd,
     /// How many bytes of texts inside of others may still be read: each text may be read in
     /// several ways, and so may the texts in it.
-    budget: Rc<Cell<usize>>,
+    pub(super) budget: Rc<Cell<usize>>,
 }
 
 impl<'t> ShellParser<'t> {
@@ -59,6 +61,7 @@ impl<'t> ShellParser<'t> {
             depth: 0,
             options: ShellOptions::default(),
             has_blocks: has_block_end(line),
+            is_in_arithmetic: false,
             heredocs: Vec::new(),
             here_string: None,
             inner: Vec::new(),
@@ -79,6 +82,7 @@ impl<'t> ShellParser<'t> {
         self.depth += 1;
         let mut pipelines: Vec<Pipeline> = Vec::new();
         let (mut blocks, mut before_block) = (OpenBlocks::default(), Next::Other);
+        let mut before_list = self.options;
         loop {
             self.skip_blanks();
             match self.peek() {
@@ -99,7 +103,12 @@ impl<'t> ShellParser<'t> {
                     }
                     let mut pipeline = self.pipeline(&mut blocks);
                     pipeline.before = if blocks.any() { before } else { before_block };
-                    if blocks.any() || before.depends() || pipeline.next == Next::Background {
+                    if !before.depends() {
+                        before_list = options;
+                    }
+                    if pipeline.next == Next::Background {
+                        self.options = before_list;
+                    } else if blocks.any() || before.depends() {
                         self.options = self.options.and(options);
                     }
                     pipelines.push(pipeline);
@@ -121,18 +130,14 @@ impl<'t> ShellParser<'t> {
         let before = std::mem::take(&mut self.inner);
         let mut pipe = Pipe { heredocs: self.heredocs.len(), ..Pipe::default() };
         let mut is_pipe = false;
+        self.skip_blanks();
+        self.skip_time();
+        let is_inverted = self.take("! ");
         loop {
             self.skip_blanks();
             self.skip_time();
-            let (is_inverted, first) = (self.take("! "), pipe.commands.len());
             self.command_or_group(&mut pipe, blocks);
             pipe.commands.append(&mut self.inner);
-            if is_inverted {
-                pipe.ending = pipe.ending.without_failure();
-                // A block may have begun here, and taken those before it.
-                let first = first.min(pipe.commands.len());
-                raise(&mut pipe.commands[first..], ExitShown::Nothing);
-            }
             if self.rest.starts_with("||") || !self.take("|") {
                 break;
             }
@@ -148,6 +153,11 @@ impl<'t> ShellParser<'t> {
         }
         self.inner = before;
         let Pipe { mut commands, mut ending, .. } = pipe;
+        if is_inverted {
+            ending = ending.without_failure();
+            raise(&mut commands, ExitShown::Nothing);
+            blocks.hide_exits();
+        }
         if is_pipe {
             self.options = options;
         }
@@ -205,22 +215,18 @@ impl<'t> ShellParser<'t> {
         pipe.ending = self.ending;
     }
 
-    /// A shell runs what it reads: this text, and the heredocs from this one on.
-    fn run_text(&mut self, text: &str, heredocs: &mut usize) {
-        self.heredocs.iter_mut().skip(*heredocs).for_each(|it| it.is_run = true);
-        *heredocs = self.heredocs.len();
-        self.inner_commands(text);
-    }
-
     /// `( … )` or `{ …; }`, if one comes next.
     fn group(&mut self) -> Option<(Vec<ShellCommand>, PipelineEnd)> {
         let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
         if !is_braces && !self.rest.starts_with('(') {
             return None;
         }
-        self.next();
         let options = self.options;
+        let was_in_arithmetic = self.is_in_arithmetic;
+        self.is_in_arithmetic |= self.rest.starts_with("((");
+        self.next();
         let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
+        self.is_in_arithmetic = was_in_arithmetic;
         let mut ending = self.ending;
         if is_braces {
             self.end_group(&mut commands);
@@ -239,7 +245,7 @@ impl<'t> ShellParser<'t> {
     }
 
     /// Of a list in the same shell.
-    fn end_group(&self, commands: &mut [ShellCommand]) {
+    pub(super) fn end_group(&self, commands: &mut [ShellCommand]) {
         if self.options.stops {
             commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
         }
@@ -284,40 +290,6 @@ impl<'t> ShellParser<'t> {
             }
             texts += &self.heredoc_texts(commands);
         }
-    }
-
-    /// Commands whose output becomes a part of a word.
-    pub(super) fn inner_list(&mut self, end: char) {
-        let (heredocs, options) = (std::mem::take(&mut self.heredocs), self.options);
-        let mut commands = self.list(Some(end));
-        (self.heredocs, self.options) = (heredocs, options);
-        raise(&mut commands, ExitShown::Nothing);
-        self.inner.append(&mut commands);
-    }
-
-    /// The commands in a text, of which the exit status says nothing.
-    pub(super) fn inner_commands(&mut self, text: &str) {
-        let mut commands = self.inner_text(text).list(None);
-        raise(&mut commands, ExitShown::Nothing);
-        self.inner.append(&mut commands);
-    }
-
-    pub(super) fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
-        let rest = self.budget.get().checked_sub(text.len());
-        self.budget.set(rest.unwrap_or_default());
-        let depth = if rest.is_some() { self.depth } else { DEPTH_MAX };
-        let budget = Rc::clone(&self.budget);
-        ShellParser { depth, budget, ..ShellParser::new(text) }
-    }
-
-    /// The commands in a text for this shell.
-    fn evaluated(&mut self, text: &str) -> Vec<ShellCommand> {
-        let mut inner = self.inner_text(text);
-        inner.options = self.options;
-        let mut commands = inner.list(None);
-        (self.options, self.ending) = (inner.options, inner.ending);
-        self.end_group(&mut commands);
-        commands
     }
 
     /// The command of these words, and those in the text that it gives to a shell.

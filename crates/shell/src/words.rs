@@ -88,7 +88,7 @@ impl ShellParser<'_> {
     }
 
     fn redirection(&mut self) {
-        if !self.rest.starts_with("<<<") && self.take("<<") {
+        if !self.is_in_arithmetic && !self.rest.starts_with("<<<") && self.take("<<") {
             return self.heredoc();
         }
         let is_text = self.take("<<<");

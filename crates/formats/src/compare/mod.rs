@@ -10,6 +10,16 @@ use crate::report::{self, Change, ChangedItem, diff_line, dollars, duration, gro
 
 pub use outline::Outline;
 
+/// Lines whose event is not known.
+const UNREADABLE: [Rule; 6] = [
+    Rule::InvalidJson,
+    Rule::InvalidUtf8,
+    Rule::LineTooLong,
+    Rule::NestingTooDeep,
+    Rule::NotAnObject,
+    Rule::TruncatedLine,
+];
+
 /// What a run does not show.
 const NOTHING: &str = "-";
 
@@ -130,6 +140,11 @@ impl Changes {
     }
 }
 
+/// Whether the end of a text was left out.
+fn is_clipped(text: &str) -> bool {
+    text.ends_with('…')
+}
+
 fn left_out(
     a: &Outline,
     b: &Outline,
@@ -139,12 +154,17 @@ fn left_out(
     if streams.0.sha256.is_some() && streams.0.sha256 == streams.1.sha256 {
         return Vec::new();
     }
-    let found =
-        |rule: Rule| [streams.0, streams.1].iter().any(|it| it.rule_counts.contains_key(&rule));
+    let has = |is: &dyn Fn(&StreamSummary) -> bool| is(streams.0) || is(streams.1);
+    let found = |rule: Rule| has(&|stream| stream.rule_counts.contains_key(&rule));
+    let has_long_error = has(&|stream| stream.facts.error_text.as_deref().is_some_and(is_clipped));
     let reasons = [
         (
             a.is_clipped() || b.is_clipped(),
             "Only the beginning was compared: there is too much text, or too many calls.",
+        ),
+        (
+            a.has_long_details() || b.has_long_details() || has_long_error,
+            "Of long commands and errors, only the beginning was compared.",
         ),
         (
             found(Rule::EventAfterTerminal),
@@ -153,6 +173,10 @@ fn left_out(
         (
             found(Rule::WrongProfile),
             "A file is not a stream of this profile: its events were not compared.",
+        ),
+        (
+            UNREADABLE.iter().any(|rule| found(*rule)),
+            "Lines that cannot be read were not compared.",
         ),
     ];
     reasons.into_iter().filter(|(is, _)| *is).map(|(_, reason)| reason).collect()

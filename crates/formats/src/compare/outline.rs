@@ -5,6 +5,7 @@ use ndjson_check_core::{
     escape::{split_before, visible},
 };
 
+use super::is_clipped;
 use crate::limits::TEXT_BYTES_MAX;
 use crate::said::Said;
 
@@ -52,6 +53,10 @@ impl Outline {
     pub(super) fn is_clipped(&self) -> bool {
         let lines = self.text.lines().filter(|line| !line.trim().is_empty());
         self.has_clipped_calls || self.has_clipped_text || lines.count() > COMPARED_LINES_MAX
+    }
+
+    pub(super) fn has_long_details(&self) -> bool {
+        self.calls.iter().any(|call| is_clipped(&call.detail))
     }
 
     fn call(&mut self, call: &EventCall<'_>, outcome: Option<CallOutcome>) {

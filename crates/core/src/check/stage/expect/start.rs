@@ -62,9 +62,15 @@ fn are_same_model(one: &str, other: &str) -> bool {
     let [provider, other_provider] = parts("provider").map(|it| it.replace('/', "."));
     let dates = parts("date").map(|date| date.replace('-', ""));
     model == other_model
-        && (provider.ends_with(&other_provider) || other_provider.ends_with(&provider))
+        && (ends_in(&provider, &other_provider) || ends_in(&other_provider, &provider))
         && agree([&dates[0], &dates[1]])
         && agree(parts("version"))
+}
+
+/// Whether the last parts of one provider are the other: `us.anthropic.` and `anthropic.`.
+fn ends_in(provider: &str, other: &str) -> bool {
+    let before = provider.strip_suffix(other);
+    other.is_empty() || before.is_some_and(|it| it.is_empty() || it.ends_with('.'))
 }
 
 /// The name of a model without the options in brackets: `claude-opus-5` of `claude-opus-5[1m]`.
