@@ -76,21 +76,36 @@ fn is_one_of(signals: &[&str], names: &[&str]) -> bool {
     signals.iter().any(|signal| names.iter().any(|name| name.eq_ignore_ascii_case(signal)))
 }
 
+/// The commands of a text that may end the shell, whatever groups, blocks and quotes they are in.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let text = text.replace(['"', '\''], "");
+    let commands = text.split([';', '\n', '&', '|', '(', ')', '{', '}']);
+    let commands = commands.map(|it| it.split_whitespace().map(str::to_owned).collect());
+    let returns = |words: &[String]| words.first().is_some_and(|it| it == "return");
+    let ends = |it: &Vec<String>| !it.is_empty() && !returns(without_prefix(it));
+    commands.filter(ends).collect()
+}
+
+/// Whether the body of a function may end the shell without a failure.
+pub(super) fn may_end(body: &str) -> bool {
+    let ends = |it: PipelineEnd| matches!(it, PipelineEnd::Exits | PipelineEnd::ExitsAsBefore);
+    commands(body).iter().any(|words| ends(PipelineEnd::of(words)))
+}
+
 /// Whether the action of a `trap` may end the shell with another status than it had: `exit` alone
 /// does not, and neither does `code=$?; …; exit $code`.
-fn ends_otherwise(action: &str, signals: &[&str]) -> bool {
+pub(super) fn ends_otherwise(action: &str, signals: &[&str]) -> bool {
     let is_at_failure = is_one_of(signals, &["DEBUG", "ERR"]);
     if !is_at_failure && !is_one_of(signals, &["0", "EXIT", "SIGEXIT"]) {
         return false;
     }
-    let action = action.replace('"', "");
-    let saved = action.trim_start().split_once("=$?").map(|(name, _)| name);
+    let commands = commands(action);
+    let first = commands.first().and_then(|it| it.last());
+    let saved = first.and_then(|it| it.strip_suffix("=$?"));
     let saved = saved.filter(|name| action.matches(&format!("{name}=")).count() == 1);
-    let mut commands = action.split([';', '\n', '&', '|', '(', ')', '{']).enumerate();
-    commands.any(|(at, command)| {
-        let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+    commands.iter().enumerate().any(|(at, words)| {
         let status = words.last().map_or("", |word| word);
-        match PipelineEnd::of(&words) {
+        match PipelineEnd::of(words) {
             PipelineEnd::Exits => status.strip_prefix('$').is_none_or(|it| saved != Some(it)),
             // When the shell ends, `exit` knows its status.
             PipelineEnd::ExitsAsBefore => at > 0 && (is_at_failure || status == "$?"),

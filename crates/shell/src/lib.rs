@@ -17,6 +17,7 @@
 mod blocks;
 mod characters;
 mod ending;
+mod functions;
 mod heredoc;
 mod inner;
 mod list;
@@ -265,6 +266,12 @@ mod tests {
         ("bash <<A |\nls\nA\nbash <<B\nmake\nB", "nothing c"),
         ("cat <<E |\nmake\nE\nsed s/x/y/ |\nbash", "nothing f c"),
         ("trap 'rm x; exit' ERR; make", "nothing c"),
+        ("f() { rm x; exit 0; }\ntrap f EXIT\nmake", "nothing c"),
+        ("f() { local a=$?; rm x; exit $a; }\ntrap f EXIT\nmake", "own c"),
+        ("f() { exit 0; }; f; make", "nothing c"),
+        ("f() { exit 1; }; make || f", "nothing c"),
+        ("f() { return 0; }; f; make", "own c"),
+        ("make() { ls; }; make", "nothing c"),
         ("trap 'ls; a=$?; exit $a' EXIT; make", "nothing c"),
         ("trap 'exit \"$?\"' EXIT; make", "own c"),
         ("! ls | make", "nothing c"),

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::blocks::{OpenBlocks, has_block_end};
 use super::ending::PipelineEnd;
+use super::functions::Functions;
 use super::heredoc::Heredoc;
 use super::list::{Next, Pipeline, judged, raise};
 use super::options::ShellOptions;
@@ -45,6 +46,7 @@ pub(super) struct ShellParser<'t> {
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
     pub(super) here_string: Option<String>,
+    pub(super) functions: Functions,
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
     /// What the last command or list does to the shell: `{ echo no; exit 1; }`.
@@ -64,6 +66,7 @@ impl<'t> ShellParser<'t> {
             is_in_arithmetic: false,
             heredocs: Vec::new(),
             here_string: None,
+            functions: Functions::default(),
             inner: Vec::new(),
             ending: PipelineEnd::None,
             budget: Rc::new(Cell::new(line.len().saturating_mul(BUDGET))),
@@ -295,7 +298,10 @@ impl<'t> ShellParser<'t> {
     /// The command of these words, and those in the text that it gives to a shell.
     fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
         self.ending = PipelineEnd::of(&words);
-        let hides_exit = hides_exit(&words);
+        if self.functions.may_end_shell(&words) {
+            self.ending = PipelineEnd::Exits;
+        }
+        let hides_exit = hides_exit(&words) || self.functions.are_called(&words);
         let starts = starts(&words);
         let Some(first) = starts.first() else { return Vec::new() };
         match without_prefix(&words) {

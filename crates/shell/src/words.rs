@@ -14,8 +14,7 @@ impl ShellParser<'_> {
             self.skip_blanks();
             match self.peek() {
                 Some('\n') if names_function(&words) && has_body(self.rest) => {
-                    words.clear();
-                    self.function_body();
+                    self.function_body(&mut words);
                 }
                 None | Some('\n' | ';' | '|' | ')') => return words,
                 Some('&') if !self.rest.starts_with("&>") => return words,
@@ -27,13 +26,9 @@ impl ShellParser<'_> {
                 Some('(') if begins_array(&words) => self.values(true),
                 Some('(') if self.rest.starts_with("()") && is_function_name(&words) => {
                     self.take("()");
-                    words.clear();
-                    self.function_body();
+                    self.function_body(&mut words);
                 }
-                Some('{') if names_function(&words) => {
-                    words.clear();
-                    self.function_body();
-                }
+                Some('{') if names_function(&words) => self.function_body(&mut words),
                 // Its first pattern: `case $x in (a) make;; esac`.
                 Some('(') if begins_case(&words) => return words,
                 Some('(') => {
@@ -54,14 +49,19 @@ impl ShellParser<'_> {
         }
     }
 
-    /// A function may never be called.
-    fn function_body(&mut self) {
+    /// The body of a function, which may never be called. The last of the words is its name.
+    fn function_body(&mut self, words: &mut Vec<String>) {
         self.skip_space();
+        let start = self.rest;
         if self.take("{") {
             self.inner_list('}');
         } else if self.take("(") {
             self.inner_list(')');
         }
+        if let Some(name) = words.last() {
+            self.functions.define(name, &start[..start.len() - self.rest.len()]);
+        }
+        words.clear();
     }
 
     /// `(a b)` of `x=(a b)`, or a pattern in `[[ … ]]`.

@@ -57,7 +57,7 @@ impl Writer {
     }
 
     fn command(&mut self, depth: usize) -> String {
-        let kind = if depth == 0 { self.random.below(5) } else { self.random.below(24) };
+        let kind = if depth == 0 { self.random.below(5) } else { self.random.below(26) };
         match kind {
             0 | 1 if !self.has_make => {
                 self.has_make = true;
@@ -97,6 +97,11 @@ impl Writer {
                 let actions = ["exit 0", "ls", "exit", "ls; exit $?", "x=$?; ls; exit $x"];
                 format!("trap '{}' EXIT", self.random.one(&actions))
             }
+            23 => format!("f{depth}() {{ {}; }}; f{depth}", self.ended(depth - 1)),
+            24 => format!(
+                "g() {{ {}; }}; trap g EXIT",
+                self.random.one(&["ls; exit 0", "ls; exit", "x=$?; ls; exit $x", "return 0"])
+            ),
             20 => format!("[[ $( {}) =~ (a|b) ]]", self.list(depth - 1)),
             21 => format!("x=$( {})", self.list(depth - 1)),
             22 => format!("until {}; do {}; break; done", self.condition(), self.ended(depth - 1)),
