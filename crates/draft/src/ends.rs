@@ -6,7 +6,7 @@ use std::rc::Rc;
 use ndjson_check_core::escape::shown;
 use serde_json::{Map, Value, json};
 
-use super::failure_markers::{contains, is_marker, names_failure};
+use super::failure_markers::{is_marker, names_failure};
 use super::leaves::{Leaf, is_name, is_path};
 use super::recording_stats::{RecordingStats, TagCounts};
 use super::{depth, last_token};
@@ -17,9 +17,9 @@ const MARKER_KEYS: [&str; 9] =
     ["reason", "status", "state", "type", "kind", "final", "last", "done", "retry"];
 
 /// How words for an end of a run begin.
-const END_NAMES: [&str; 16] = [
-    "answer", "clos", "complet", "done", "end", "exit", "final", "finish", "halt", "limit", "over",
-    "quit", "result", "stop", "succe", "term",
+const END_NAMES: [&str; 15] = [
+    "answer", "clos", "complet", "done", "end", "exit", "final", "finish", "halt", "over", "quit",
+    "result", "stop", "succe", "term",
 ];
 
 /// Deepest of them, in tokens of its path.
@@ -131,16 +131,25 @@ pub(super) enum EndKind {
     Provisional(Map<String, Value>),
 }
 
-/// Whether a word of the tag begins like one for an end: `run.completed`, `turnFailed`.
+/// The words of a tag in lower case: `run`, `completed` of `run.completed` and `runCompleted`.
+fn words(tag: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for letter in tag.chars() {
+        if letter.is_uppercase() || !letter.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+/// Whether a word of the tag begins like one for the end of a run: `run.completed`, `turnEnd`.
 fn names_end(tag: &str) -> bool {
-    let lower = tag.to_ascii_lowercase();
-    let begins_word = |at: usize| {
-        let (before, here) = (tag[..at].chars().next_back(), tag[at..].chars().next());
-        before.is_none_or(|it| !it.is_alphabetic()) || here.is_some_and(char::is_uppercase)
-    };
-    let is_word = |end: &&str| lower.match_indices(end).any(|(at, _)| begins_word(at));
-    let is_of_call = contains(tag, &["tool", "call"]);
-    !is_of_call && (names_failure(tag) || END_NAMES.iter().any(is_word))
+    let words = words(tag);
+    let is_of_call = words.iter().any(|it| ["tool", "tools", "call", "calls"].contains(&&**it));
+    !is_of_call && words.iter().any(|word| END_NAMES.iter().any(|end| word.starts_with(end)))
 }
 
 impl EndCandidate<'_> {
@@ -174,14 +183,17 @@ impl RecordingStats {
         let mut ends: Vec<_> =
             ends.filter(|end| !end.has_no_condition() || is_of_most(end)).collect();
         let is_sure = |end: &EndCandidate<'_>| is_of_most(end) || names_end(end.tag);
-        let sure = ends.iter().filter(|end| is_sure(end)).map(|end| end.tag.clone());
-        let sure: Vec<Rc<str>> = sure.collect();
-        if !sure.is_empty() {
+        let sure = ends.iter().filter(|end| is_sure(end));
+        let sure: Vec<_> = sure.map(|end| (end.tag.clone(), end.counts.last)).collect();
+        if let Some(most) = sure.iter().map(|(_, last)| *last).max() {
             // Some agents write more behind the end.
             let is_behind_end = |end: &EndCandidate<'_>| {
-                sure.iter().any(|tag| end.counts.last_with.get(tag) == Some(&end.counts.last))
+                sure.iter().any(|(tag, _)| end.counts.last_with.get(tag) == Some(&end.counts.last))
             };
-            ends.retain(|end| is_sure(end) || is_behind_end(end));
+            let is_failure = |end: &EndCandidate<'_>| end.tag.split('/').any(names_failure);
+            ends.retain(|end| {
+                end.counts.last > most || is_sure(end) || is_failure(end) || is_behind_end(end)
+            });
         }
         ends
     }
@@ -250,7 +262,7 @@ mod tests {
 
     #[test]
     fn words_name_ends() {
-        for tag in ["run.completed", "turnEnd", "RESULT", "result/max_turns", "session-closed"] {
+        for tag in ["run.completed", "turnEnd", "result", "result/max_turns", "recall.done"] {
             assert!(names_end(tag), "{tag}");
         }
         for tag in ["waiting_for_model", "append", "heartbeat", "tool_result/web_fetch", ""] {

@@ -8,10 +8,10 @@ use super::leaves::{LeafCounts, LeafPath, LeafTable};
 /// Parts of the keys of flags that are true after a failure, and of values that name one.
 const FAILURE: [&str; 3] = ["error", "fail", "abort"];
 
-/// Parts of the keys of values that say how something ended.
-const STATUS: [&str; 6] = ["status", "state", "outcome", "result", "decision", "reason"];
+/// Parts of the keys of values that do not say how something ended.
+const NAMES: [&str; 6] = ["name", "tool", "policy", "permission", "mode", "option"];
 
-/// More parts of such values, and of tags, that name a failure, or that something was not done.
+/// More parts of values and tags that name a failure, or that something was not done.
 const NOT_DONE: [&str; 10] = [
     "blocked",
     "cancel",
@@ -71,9 +71,9 @@ fn failure_values(key: &str, counts: &LeafCounts) -> Vec<Value> {
             .collect();
     }
     let values = counts.values.get().into_iter().flatten();
-    let is_status = contains(key, &STATUS);
+    let is_name = contains(key, &NAMES);
     let is_failure =
-        |value: &&String| contains(value, &FAILURE) || is_status && contains(value, &NOT_DONE);
+        |value: &&String| contains(value, &FAILURE) || !is_name && contains(value, &NOT_DONE);
     values.filter(is_failure).map(|value| json!(value)).collect()
 }
 

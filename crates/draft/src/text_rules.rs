@@ -64,9 +64,9 @@ impl Statistics<'_> {
 
     fn text_roles(&self) -> TextRoles {
         // An event that may also occur elsewhere does not surely contain the answer.
-        let mut ends = self.recordings.terminals();
-        ends.retain(|end| !end.is_provisional());
-        let ends: Vec<&Rc<str>> = ends.into_iter().map(|end| end.tag).collect();
+        let all_ends = self.recordings.terminals();
+        let sure = all_ends.iter().filter(|end| !end.is_provisional());
+        let ends: Vec<&Rc<str>> = sure.map(|end| end.tag).collect();
         let is_end = |number: usize| {
             let leaf = self.leaves.path(number);
             leaf.each.is_none() && ends.contains(&&leaf.tag)
@@ -82,7 +82,9 @@ impl Statistics<'_> {
             finals.into_iter().filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count);
         match best {
             Some((last, _)) => self.roles_with_end(last, &matches),
-            None => self.roles_without_end(&matches, is_end),
+            None => self.roles_without_end(&matches, |number| {
+                all_ends.iter().any(|end| *end.tag == self.leaves.path(number).tag)
+            }),
         }
     }
 

@@ -1,7 +1,6 @@
 //! `if`, `for` and such, whose parts are pipelines of one list.
 
-use super::list::raise;
-use super::{ExitShown, ShellCommand};
+use super::ShellCommand;
 
 /// What ends a word, and begins something else.
 const WORD_ENDS: [char; 7] = [';', '&', '|', '(', ')', '<', '>'];
@@ -20,6 +19,8 @@ pub(super) struct OpenBlocks {
     cases: usize,
     /// The commands whose output the outermost block reads: `make | while read line; do …; done`.
     piped: Vec<ShellCommand>,
+    /// Whether `!` is in front of the outermost block.
+    pub(super) is_inverted: bool,
 }
 
 impl OpenBlocks {
@@ -51,11 +52,6 @@ impl OpenBlocks {
 
     pub(super) fn add_piped(&mut self, commands: &mut Vec<ShellCommand>) {
         self.piped.append(commands);
-    }
-
-    /// Of the commands in front of the block.
-    pub(super) fn hide_exits(&mut self) {
-        raise(&mut self.piped, ExitShown::Nothing);
     }
 
     pub(super) fn take_piped(&mut self) -> Vec<ShellCommand> {

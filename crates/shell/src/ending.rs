@@ -78,7 +78,7 @@ fn is_one_of(signals: &[&str], names: &[&str]) -> bool {
 
 /// The commands of a text that may end the shell, whatever groups, blocks and quotes they are in.
 fn commands(text: &str) -> Vec<Vec<String>> {
-    let text = text.replace(['"', '\''], "");
+    let text = text.replace(['"', '\''], "").replace("${", "$");
     let commands = text.split([';', '\n', '&', '|', '(', ')', '{', '}']);
     let commands = commands.map(|it| it.split_whitespace().map(str::to_owned).collect());
     let returns = |words: &[String]| words.first().is_some_and(|it| it == "return");
@@ -102,7 +102,12 @@ pub(super) fn ends_otherwise(action: &str, signals: &[&str]) -> bool {
     let commands = commands(action);
     let first = commands.first().and_then(|it| it.last());
     let saved = first.and_then(|it| it.strip_suffix("=$?"));
-    let saved = saved.filter(|name| action.matches(&format!("{name}=")).count() == 1);
+    let sets = |word: &str, name: &str| {
+        word.split_once('=').is_some_and(|(it, value)| it == name && !value.starts_with('='))
+    };
+    let is_set_once =
+        |name: &&str| commands.iter().flatten().filter(|word| sets(word, name)).count() == 1;
+    let saved = saved.filter(is_set_once);
     commands.iter().enumerate().any(|(at, words)| {
         let status = words.last().map_or("", |word| word);
         match PipelineEnd::of(words) {

@@ -11,7 +11,8 @@ use super::list::{Next, Pipeline, judged, raise};
 use super::options::ShellOptions;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
-    command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts, without_prefix,
+    WORDS_MAX, command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts,
+    without_prefix,
 };
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 
@@ -135,7 +136,7 @@ impl<'t> ShellParser<'t> {
         let mut is_pipe = false;
         self.skip_blanks();
         self.skip_time();
-        let is_inverted = self.take("! ");
+        let (is_inverted, was_in_block) = (self.take("! "), blocks.any());
         loop {
             self.skip_blanks();
             self.skip_time();
@@ -156,11 +157,6 @@ impl<'t> ShellParser<'t> {
         }
         self.inner = before;
         let Pipe { mut commands, mut ending, .. } = pipe;
-        if is_inverted {
-            ending = ending.without_failure();
-            raise(&mut commands, ExitShown::Nothing);
-            blocks.hide_exits();
-        }
         if is_pipe {
             self.options = options;
         }
@@ -170,6 +166,13 @@ impl<'t> ShellParser<'t> {
         let is_in_block = blocks.any();
         if !is_in_block {
             commands.append(&mut blocks.take_piped());
+        }
+        if !was_in_block {
+            blocks.is_inverted = is_inverted;
+        }
+        if is_inverted || !is_in_block && blocks.is_inverted {
+            ending = ending.without_failure();
+            raise(&mut commands, ExitShown::Nothing);
         }
         let is_empty = is_blank(&start[..start.len() - self.rest.len()]);
         let next = self.operator(&mut commands);
@@ -241,10 +244,14 @@ impl<'t> ShellParser<'t> {
 
     /// `time`, if no program comes next.
     fn skip_time(&mut self) {
-        let behind = self.rest.strip_prefix("time ");
-        let is_other =
-            |it: &&str| it.starts_with('(') || it.starts_with("{ ") || it.starts_with("! ");
-        self.rest = behind.filter(is_other).unwrap_or(self.rest);
+        let is_blank = |it: char| it == ' ' || it == '\t';
+        let mut behind = self.rest;
+        while let Some(rest) = behind.strip_prefix("time").filter(|it| it.starts_with(is_blank)) {
+            let rest = rest.trim_start_matches(is_blank);
+            behind = rest.strip_prefix("-p ").unwrap_or(rest).trim_start_matches(is_blank);
+        }
+        let begins_other = ["(", "{ ", "{\n", "! "].iter().any(|it| behind.starts_with(it));
+        self.rest = if begins_other { behind } else { self.rest };
     }
 
     /// Of a list in the same shell.
@@ -303,14 +310,18 @@ impl<'t> ShellParser<'t> {
         }
         let hides_exit = hides_exit(&words) || self.functions.are_called(&words);
         let starts = starts(&words);
-        let Some(first) = starts.first() else { return Vec::new() };
+        if starts.is_empty() {
+            return Vec::new();
+        }
         match without_prefix(&words) {
             [set, words @ ..] if set == "set" => self.options.set(words),
             [shopt, words @ ..] if shopt == "shopt" => self.options.shopt(words),
             _ => {}
         }
         let (mut commands, mut read) = (Vec::new(), Vec::new());
-        let arguments = if words[*first] == "eval" { &words[first + 1..] } else { &[] };
+        let eval = words.iter().take(WORDS_MAX).position(|word| word == "eval");
+        let eval = eval.filter(|at| without_prefix(&words[..=*at]).is_empty());
+        let arguments = eval.map_or(&[][..], |at| &words[at + 1..]);
         if arguments.len() > 1 {
             let text = arguments.join(" ");
             commands.extend(self.evaluated(&text));
@@ -337,7 +348,7 @@ impl<'t> ShellParser<'t> {
             // Behind two shells it is read once: nested, each shell would double the work.
             if let Some(text) = text.filter(|_| !read.contains(&at)) {
                 read.push(at);
-                if words[*first] == "eval" {
+                if eval.is_some() {
                     commands.extend(self.evaluated(text));
                     continue;
                 }

@@ -11,7 +11,9 @@ impl ShellParser<'_> {
     pub(super) fn words(&mut self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         loop {
+            let before = self.rest;
             self.skip_blanks();
+            let begins_word = words.is_empty() || before.len() > self.rest.len();
             match self.peek() {
                 Some('\n') if names_function(&words) && has_body(self.rest) => {
                     self.function_body(&mut words);
@@ -21,7 +23,7 @@ impl ShellParser<'_> {
                 Some('&') => {
                     self.next();
                 }
-                Some('#') => self.skip_comment(),
+                Some('#') if begins_word => self.skip_comment(),
                 Some('(') if is_test(&words) => self.values(false),
                 Some('(') if begins_array(&words) => self.values(true),
                 Some('(') if self.rest.starts_with("()") && is_function_name(&words) => {
@@ -68,12 +70,12 @@ impl ShellParser<'_> {
     fn values(&mut self, has_comments: bool) {
         let mut depth = 0;
         loop {
+            let before = self.rest;
             self.rest = self.rest.trim_start();
-            if has_comments {
-                self.skip_space();
-            }
+            let begins_word = has_comments || before.len() > self.rest.len();
             match self.peek() {
                 None => return,
+                Some('#') if begins_word => self.skip_comment(),
                 Some('<' | '>') if self.rest[1..].starts_with('(') => self.redirection(),
                 Some(sign) if ";&|<>()".contains(sign) => {
                     self.next();

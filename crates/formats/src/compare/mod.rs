@@ -140,9 +140,12 @@ impl Changes {
     }
 }
 
+/// No shorter text is clipped, in bytes.
+const CLIPPED_BYTES_MIN: usize = 400;
+
 /// Whether the end of a text was left out.
 fn is_clipped(text: &str) -> bool {
-    text.ends_with('…')
+    text.len() >= CLIPPED_BYTES_MIN && text.ends_with('…')
 }
 
 fn left_out(

@@ -59,7 +59,7 @@ fn are_same_model(one: &str, other: &str) -> bool {
     let parts = |part| [one, other].map(|name| MODEL.group(name, part).unwrap_or_default());
     let agree = |[one, other]: [&str; 2]| one.is_empty() || other.is_empty() || one == other;
     let [model, other_model] = parts("model");
-    let [provider, other_provider] = parts("provider").map(|it| it.replace('/', "."));
+    let [provider, other_provider] = parts("provider").map(|it| it.replace(['/', ':'], "."));
     let dates = parts("date").map(|date| date.replace('-', ""));
     model == other_model
         && (ends_in(&provider, &other_provider) || ends_in(&other_provider, &provider))
