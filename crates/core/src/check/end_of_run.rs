@@ -19,7 +19,8 @@ const ON_STDERR: &str = "; the reason is on standard error";
 /// use std::process::{Command, Stdio};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut reader = ndjson_check_core::Checker::builder().build()?.reader("the run");
+/// # use ndjson_check_core as ndjson_check;
+/// let mut reader = ndjson_check::Checker::builder().build()?.reader("the run");
 /// let mut agent = Command::new("agent").arg("--print").stdout(Stdio::piped()).spawn()?;
 /// let mut stream = agent.stdout.take().ok_or("it is piped")?;
 /// let mut buffer = [0; 4096];

@@ -101,9 +101,9 @@ pub struct ExpectedCalls {
     pub at_least: Option<u64>,
     /// No more of them may be tried; one that was refused does not count.
     pub at_most: Option<u64>,
-    /// The last of them must succeed, if the run does.
+    /// If the run succeeds, there must be one, and the last of them must have succeeded.
     pub last_must_succeed: bool,
-    /// Only calls that start after the last call of this kind has ended.
+    /// Only calls that start after the last call of this kind has ended; all, if there is none.
     pub after: Option<CallKind>,
     /// Only calls that start before the first call of this kind.
     pub before: Option<CallKind>,
@@ -131,4 +131,77 @@ setters!(ExpectedCalls {
     after: Option<CallKind>,
     before: Option<CallKind>,
     requires: Option<CallKind>,
-} texts { name tool matches runs });
+} texts {
+    name tool matches runs except
+    output_matches output_never output_nothing output_passed output_failed
+});
+
+impl ExpectedCalls {
+    /// What cannot fail, or cannot be met, is a mistake.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let kind = self.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
+        let has_text = self.tool.is_some() || self.matches.is_some() || self.runs.is_some();
+        let is_counted = self.at_least.is_some_and(|it| it > 0)
+            || self.at_most.is_some()
+            || self.last_must_succeed;
+        let is_judged = self.output_passed.is_some() || self.output_failed.is_some();
+        let needed = self.at_least.unwrap_or_else(|| u64::from(self.last_must_succeed));
+        match () {
+            () if kind.is_none() && !has_text => {
+                Err("it names no calls: set `kind`, `tool`, `matches` or `runs`")
+            }
+            () if !is_counted && self.requires.is_none() => Err(
+                "it demands nothing: set `at_least`, `at_most`, `last_must_succeed` or `requires`",
+            ),
+            () if self.at_most.is_some_and(|most| most < needed) => {
+                Err("`at_most` is less than what is needed")
+            }
+            () if self.runs.is_some() && kind != Some(CallKind::Command) => {
+                Err("`runs` is for calls of the kind `command`")
+            }
+            () if self.runs.is_none() && self.except.is_some() => Err("`except` needs `runs`"),
+            () if self.runs.is_none() && is_judged => {
+                Err("`output_passed` and `output_failed` need `runs`")
+            }
+            () if self.after.is_some() && self.after == kind => {
+                Err("`after` is the kind of the calls: none comes after the last of its kind")
+            }
+            () if self.before.is_some() && self.before == kind => {
+                Err("`before` is the kind of the calls: none comes before the first of its kind")
+            }
+            () => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallKind, ExpectedCalls};
+
+    #[test]
+    fn what_cannot_fail_or_be_met_is_refused() {
+        let calls = ExpectedCalls::default;
+        for wrong in [
+            calls().at_least(1),
+            calls().runs("make"),
+            calls().runs("make").at_least(0),
+            calls().runs("make").kind(CallKind::Read).at_most(0),
+            calls().kind(CallKind::Command).except("make").at_least(1),
+            calls().kind(CallKind::Command).output_passed("ok").at_least(1),
+            calls().runs("make").at_least(3).at_most(1),
+            calls().runs("make").last_must_succeed(true).at_most(0),
+            calls().kind(CallKind::Write).after(CallKind::Write).at_least(1),
+            calls().runs("make").before(CallKind::Command).at_least(1),
+        ] {
+            assert!(wrong.check().is_err(), "{wrong:?}");
+        }
+        for right in [
+            calls().runs("make").except("make -n").output_passed("ok").at_least(1),
+            calls().tool("Bash").at_most(0),
+            calls().kind(CallKind::Write).requires(CallKind::Read),
+            calls().matches("make").last_must_succeed(true).after(CallKind::Write),
+        ] {
+            assert_eq!(right.check(), Ok(()), "{right:?}");
+        }
+    }
+}

@@ -89,7 +89,7 @@ names! {
         Todo = "todo",
         /// It asks the user.
         Question = "question",
-        /// None of these, or the profile does not know the tool.
+        /// None of these.
         #[default]
         Other = "other",
     }

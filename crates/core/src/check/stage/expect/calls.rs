@@ -176,6 +176,7 @@ fn is_in_files(
 
 impl CallPattern {
     pub(super) fn new(calls: ExpectedCalls) -> Result<Self, String> {
+        calls.check()?;
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
         let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
         let matches = pattern(&calls.matches)?;
