@@ -88,8 +88,11 @@ fn commands(text: &str) -> Vec<Vec<String>> {
 
 /// Whether the body of a function may end the shell without a failure.
 pub(super) fn may_end(body: &str) -> bool {
-    let ends = |it: PipelineEnd| matches!(it, PipelineEnd::Exits | PipelineEnd::ExitsAsBefore);
-    commands(body).iter().any(|words| ends(PipelineEnd::of(words)))
+    commands(body).iter().any(|words| match PipelineEnd::of(words) {
+        PipelineEnd::Exits | PipelineEnd::ExitsAsBefore => true,
+        // Without quotes, its action is several words.
+        _ => words.iter().any(|it| it == "trap") && words.iter().any(|it| it == "exit"),
+    })
 }
 
 /// Whether the action of a `trap` may end the shell with another status than it had: `exit` alone

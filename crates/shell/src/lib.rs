@@ -272,6 +272,8 @@ mod tests {
         ("f() { exit 1; }; make || f", "nothing c"),
         ("f() { return 0; }; f; make", "own c"),
         ("make() { ls; }; make", "nothing c"),
+        ("set -e; { ls && make; }; ls", "nothing c"),
+        ("{ ls && make; }", "own c"),
         ("[[ $b =~ ^(.*)#(.*)$ ]] || make", "nothing c"),
         ("if [[ ( -f a && # it's\n -r a ) ]]; then make; fi", "nothing c"),
         ("! for i in 1; do ls; done | make", "nothing c"),

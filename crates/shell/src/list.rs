@@ -57,6 +57,9 @@ pub(super) fn judged(mut pipelines: Vec<Pipeline>) -> Vec<ShellCommand> {
     let unstopped = exits(&pipelines, false);
     for (pipeline, (exit, unstopped)) in pipelines.iter_mut().zip(shown.into_iter().zip(unstopped))
     {
+        // Where the command before `&&` fails, the shell does not stop, and this is not run.
+        let is_skipped = pipeline.before == Next::And;
+        let unstopped = if is_skipped { unstopped.max(ExitShown::IfItSucceeds) } else { unstopped };
         for command in &mut pipeline.commands {
             command.exit = command.exit.max(exit);
             command.exit_unstopped = command.exit_unstopped.max(unstopped);

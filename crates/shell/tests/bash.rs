@@ -98,10 +98,11 @@ impl Writer {
                 format!("trap '{}' EXIT", self.random.one(&actions))
             }
             23 => format!("f{depth}() {{ {}; }}; f{depth}", self.ended(depth - 1)),
-            24 => format!(
-                "g() {{ {}; }}; trap g EXIT",
-                self.random.one(&["ls; exit 0", "ls; exit", "x=$?; ls; exit $x", "return 0"])
-            ),
+            24 => {
+                let bodies = ["ls; exit 0", "ls; exit", "x=$?; ls; exit $x", "return 0"];
+                let (name, body) = (self.random.below(10_000), self.random.one(&bodies));
+                format!("g{name}() {{ {body}; }}; trap g{name} EXIT")
+            }
             20 => format!("[[ $( {}) =~ (a|b) ]]", self.list(depth - 1)),
             21 => format!("x=$( {})", self.list(depth - 1)),
             22 => format!("until {}; do {}; break; done", self.condition(), self.ended(depth - 1)),
