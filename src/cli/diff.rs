@@ -16,7 +16,7 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
     if arguments.a == arguments.b && arguments.a == Path::new("-") {
         return Err(CliError::usage("only one of the recordings can be standard input"));
     }
-    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
+    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact, true)?;
     let mut outline =
         |file| outline(file, &mut source).map_err(|error| error.redacted(source.redaction()));
     let (a, b) = (outline(&arguments.a)?, outline(&arguments.b)?);

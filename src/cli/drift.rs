@@ -14,7 +14,7 @@ use super::{exit, print, print_stderr};
 
 /// Returns the exit code.
 pub(super) fn run(arguments: &DriftArgs) -> Result<u8, CliError> {
-    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact)?;
+    let mut source = StreamReader::new(arguments.profile.as_deref(), &arguments.redact, false)?;
     let known = collected(&arguments.known, &mut source);
     let new = collected(&arguments.files, &mut source);
     let news = new.without(&known);

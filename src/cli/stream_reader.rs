@@ -17,14 +17,19 @@ pub(super) struct StreamReader {
 }
 
 impl StreamReader {
-    /// Without a named profile, that of the nearest configuration file is used.
-    pub(super) fn new(profile: Option<&str>, redact: &RedactArgs) -> Result<Self, CliError> {
+    /// Without a named profile, that of the nearest configuration file is used. `hashes` says
+    /// whether the summaries need the SHA-256 of the streams.
+    pub(super) fn new(
+        profile: Option<&str>,
+        redact: &RedactArgs,
+        hashes: bool,
+    ) -> Result<Self, CliError> {
         let redaction = Redaction::of(redact)?;
         let profile = match profile {
             Some(profile) => profile.to_owned(),
             None => config::nearest()?.profile().to_owned(),
         };
-        let checker = Checker::builder().profile(&profile).stats(true).sha256(true).build()?;
+        let checker = Checker::builder().profile(&profile).stats(true).sha256(hashes).build()?;
         Ok(Self { checker, redaction })
     }
 
