@@ -20,7 +20,7 @@ pub(super) enum PipelineEnd {
 
 impl PipelineEnd {
     pub(super) fn of(words: &[String]) -> Self {
-        // `\exit` is no alias.
+        // `\exit` is `exit`, even if that is an alias.
         let words = without_prefix(words).iter().map(|it| it.trim_start_matches('\\'));
         let command: Vec<&str> = words.collect();
         match command[..] {

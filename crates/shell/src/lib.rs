@@ -99,7 +99,7 @@ const INNER_SPACE: char = '\u{2423}';
 /// the words of a command, without quotes and with one space between them. If the program is named
 /// with its directory, it gets the command without that, too.
 pub fn run_of(line: &str, is_meant: impl Fn(&str) -> bool) -> Option<ShellRun> {
-    let commands = ShellParser::new(line).commands();
+    let commands = ShellParser::new(line).list(None);
     let is_meant = |command: &&ShellCommand| command.texts().any(|text| is_meant(&text));
     let exit = commands.iter().filter(is_meant).map(|command| command.exit).max()?;
     let is_filtered = commands.iter().any(|command| has(FILTERS, command.program()));

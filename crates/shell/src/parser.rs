@@ -74,10 +74,6 @@ impl<'t> ShellParser<'t> {
         }
     }
 
-    pub(super) fn commands(mut self) -> Vec<ShellCommand> {
-        self.list(None)
-    }
-
     pub(super) fn list(&mut self, end: Option<char>) -> Vec<ShellCommand> {
         if self.depth == DEPTH_MAX {
             self.ending = PipelineEnd::None;

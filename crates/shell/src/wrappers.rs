@@ -110,7 +110,7 @@ const TEXT_RUNNERS: &[&str] = &[
     "watch",
 ];
 
-/// What may stand in front of a command that the shell itself runs.
+/// What may come before a command that the shell itself runs.
 const BUILTIN_PREFIXES: &[&str] = &["builtin", "command", "eval", "time"];
 
 /// Programs whose exit status is not that of the command.

@@ -186,7 +186,7 @@ impl Supervisor {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
             Some(_) if self.group.is_none() || state.input_is_open => None,
             Some(since) => after(since, self.timers.grace),
-            // The end of the write moves it.
+            // The end of the write moves this deadline.
             None if state.may_be_silent() || state.stderr_is_blocked(now) => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
         };
