@@ -24,13 +24,18 @@ impl ShellParser<'_> {
     }
 
     pub(super) fn inner_text<'i>(&self, text: &'i str) -> ShellParser<'i> {
-        let rest = self.budget.get().checked_sub(text.len());
-        self.budget.set(rest.unwrap_or_default());
-        let depth = if rest.is_some() { self.depth } else { DEPTH_MAX };
+        let depth = if self.spend(text.len()) { self.depth } else { DEPTH_MAX };
         let budget = Rc::clone(&self.budget);
         let mut inner = ShellParser::new(text);
         (inner.depth, inner.budget) = (depth, budget);
         inner
+    }
+
+    /// Whether so many bytes may still be read.
+    pub(super) fn spend(&self, bytes: usize) -> bool {
+        let rest = self.budget.get().checked_sub(bytes);
+        self.budget.set(rest.unwrap_or_default());
+        rest.is_some()
     }
 
     /// The commands in a text for this shell.

@@ -14,6 +14,7 @@
 //!
 //! The work on a line is bounded by a multiple of its length.
 
+mod arithmetic;
 mod blocks;
 mod characters;
 mod ending;
@@ -287,6 +288,10 @@ mod tests {
         ("set -e && ls & make; ls", "nothing c"),
         ("(( x = 1 << 2 ))\nmake", "own c"),
         ("x=$((1 << 2))\nmake", "own c"),
+        ("((make) && cat <<E\n)\nE\n) || ls", "nothing c"),
+        ("x=$((cat <<E\nit's\nE\n) | wc -l)\nmake", "own f c"),
+        ("for ((i = 0; i < 1 << 2; i++)); do ls; done\nmake", "own c"),
+        ("((make))", "nothing"),
         ("time ! make", "nothing"),
         ("eval make '||' true", "nothing c"),
         ("make || # why\nexit 1", "own c"),

@@ -41,8 +41,6 @@ pub(super) struct ShellParser<'t> {
     pub(super) depth: usize,
     pub(super) options: ShellOptions,
     has_blocks: bool,
-    /// In `((1 << 2))` there are no heredocs.
-    pub(super) is_in_arithmetic: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -64,7 +62,6 @@ impl<'t> ShellParser<'t> {
             depth: 0,
             options: ShellOptions::default(),
             has_blocks: has_block_end(line),
-            is_in_arithmetic: false,
             heredocs: Vec::new(),
             here_string: None,
             functions: Functions::default(),
@@ -223,12 +220,12 @@ impl<'t> ShellParser<'t> {
         if !is_braces && !self.rest.starts_with('(') {
             return None;
         }
+        if self.arithmetic() {
+            return Some((Vec::new(), PipelineEnd::None));
+        }
         let options = self.options;
-        let was_in_arithmetic = self.is_in_arithmetic;
-        self.is_in_arithmetic |= self.rest.starts_with("((");
         self.next();
         let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
-        self.is_in_arithmetic = was_in_arithmetic;
         let mut ending = self.ending;
         if is_braces {
             self.end_group(&mut commands);

@@ -85,13 +85,12 @@ impl ShellParser<'_> {
     }
 
     fn dollar(&mut self, word: &mut String, is_quoted: bool) {
+        if self.arithmetic() {
+            return word.push_str(SUBSTITUTED);
+        }
         if self.take("(") {
-            let was_in_arithmetic = self.is_in_arithmetic;
-            self.is_in_arithmetic = self.rest.starts_with('(');
             self.inner_list(')');
-            self.is_in_arithmetic = was_in_arithmetic;
-            word.push_str(SUBSTITUTED);
-            return;
+            return word.push_str(SUBSTITUTED);
         }
         word.push('$');
         if !self.take("{") {

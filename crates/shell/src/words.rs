@@ -33,6 +33,8 @@ impl ShellParser<'_> {
                 Some('{') if names_function(&words) => self.function_body(&mut words),
                 // Its first pattern: `case $x in (a) make;; esac`.
                 Some('(') if begins_case(&words) => return words,
+                // `for ((i = 0; i < 3; i++))`
+                Some('(') if self.arithmetic() => {}
                 Some('(') => {
                     self.next();
                     self.inner_list(')');
@@ -90,7 +92,7 @@ impl ShellParser<'_> {
     }
 
     fn redirection(&mut self) {
-        if !self.is_in_arithmetic && !self.rest.starts_with("<<<") && self.take("<<") {
+        if !self.rest.starts_with("<<<") && self.take("<<") {
             return self.heredoc();
         }
         let is_text = self.take("<<<");
