@@ -17,6 +17,7 @@ pub(super) fn has_block_end(line: &str) -> bool {
 pub(super) struct OpenBlocks {
     all: usize,
     cases: usize,
+    braces: usize,
     /// The commands whose output the outermost block reads: `make | while read line; do …; done`.
     piped: Vec<ShellCommand>,
     /// Whether `!` is in front of the outermost block.
@@ -50,6 +51,16 @@ impl OpenBlocks {
         }
     }
 
+    /// Takes a command of PowerShell, whose blocks have braces: `if ($a) {`, `} else {`, `}`.
+    pub(super) fn observe_braces(&mut self, command: &str) {
+        if command.starts_with('}') {
+            self.braces = self.braces.saturating_sub(1);
+        }
+        if command.len() > 1 && command.ends_with('{') {
+            self.braces += 1;
+        }
+    }
+
     pub(super) fn add_piped(&mut self, commands: &mut Vec<ShellCommand>) {
         self.piped.append(commands);
     }
@@ -65,11 +76,11 @@ impl OpenBlocks {
 
     /// Whether the command may not be run.
     pub(super) fn any(&self) -> bool {
-        self.all > 0
+        self.all + self.braces > 0
     }
 
-    /// Whether `)` may end a pattern.
-    pub(super) fn has_case(&self) -> bool {
-        self.cases > 0
+    /// Whether this sign may end a pattern, or a block of PowerShell, and not the list around it.
+    pub(super) fn has_inside(&self, sign: char) -> bool {
+        sign == ')' && self.cases > 0 || sign == '}' && self.braces > 0
     }
 }

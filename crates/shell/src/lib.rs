@@ -305,6 +305,13 @@ mod tests {
         ("function f\n{\nmake\n}", "nothing"),
         ("set -o pipefail; make | while read x; do ls; done", "own c"),
         ("make | while read x; do ls; done", "nothing c"),
+        ("if (Test-Path x)\n{\n make || exit 1\n}", "nothing c"),
+        ("if ($x) {\n make || exit 1\n}", "nothing c"),
+        ("if ($x) {\n exit 0\n}\nmake", "nothing c"),
+        ("if ($x) {\n exit 1\n} else {\n ls\n}\nmake", "own c"),
+        ("make; if ($LASTEXITCODE -ne 0) {\n exit 1\n}", "nothing c"),
+        ("& {\n if ($x) {\n ls\n }\n make\n}", "own c"),
+        ("grep -c '{'\nmake", "own f c"),
         ("if (Test-Path x) { Write-Host done }; make", "own c"),
     ];
 

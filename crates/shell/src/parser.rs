@@ -40,7 +40,7 @@ pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
     pub(super) depth: usize,
     pub(super) options: ShellOptions,
-    has_blocks: bool,
+    pub(super) has_blocks: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -84,7 +84,7 @@ impl<'t> ShellParser<'t> {
             self.skip_blanks();
             match self.peek() {
                 None => break,
-                Some(next) if Some(next) == end && !(next == ')' && blocks.has_case()) => {
+                Some(next) if Some(next) == end && !blocks.has_inside(next) => {
                     self.next();
                     break;
                 }
@@ -202,7 +202,11 @@ impl<'t> ShellParser<'t> {
             pipe.raised = 0;
             blocks.add_piped(&mut pipe.commands);
         }
+        let before = self.rest;
         let words = self.words();
+        if !self.has_blocks {
+            blocks.observe_braces(before[..before.len() - self.rest.len()].trim());
+        }
         let read = self.here_string.take().or(pipe.text.take());
         if reads_commands(&words) {
             self.run_text(&read.unwrap_or_default(), &mut pipe.heredocs);

@@ -1,10 +1,14 @@
 //! Reads the words of a command.
 
 use super::parser::ShellParser;
-use super::wrappers::{is_assignment, without_keywords, without_prefix};
+use super::wrappers::{has, is_assignment, without_keywords, without_prefix};
 
 /// Programs whose arguments may be variables with lists of values.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
+
+/// Words of PowerShell before a block.
+const BLOCKS: &[&str] =
+    &["catch", "do", "else", "elseif", "finally", "for", "foreach", "if", "switch", "try", "while"];
 
 impl ShellParser<'_> {
     /// The words of a command, without what it reads from and writes to files.
@@ -17,6 +21,9 @@ impl ShellParser<'_> {
             match self.peek() {
                 Some('\n') if names_function(&words) && has_body(self.rest) => {
                     self.function_body(&mut words);
+                }
+                Some('\n') if !self.has_blocks && begins_block(&words, self.rest) => {
+                    self.skip_space();
                 }
                 None | Some('\n' | ';' | '|' | ')') => return words,
                 Some('&') if !self.rest.starts_with("&>") => return words,
@@ -107,6 +114,11 @@ impl ShellParser<'_> {
             self.here_string = Some(word);
         }
     }
+}
+
+/// `if (…)` of PowerShell, whose block begins in another line.
+fn begins_block(words: &[String], rest: &str) -> bool {
+    words.first().is_some_and(|first| has(BLOCKS, first)) && rest.trim_start().starts_with('{')
 }
 
 fn begins_case(words: &[String]) -> bool {
