@@ -61,7 +61,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "[expect]\ncalls = [\n  { kind = \"write\", at-least = 2, at-most = 1 },\n]",
-        "3:3: `at-most` is less than what the entry needs",
+        "3:3: fewer calls are allowed than are needed",
     ),
     (
         "[[expect.calls]]\nkind = \"write\"",
@@ -80,7 +80,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ("expect.servers = [\"\"]", "1:18: a name is empty"),
     (
         "expect.calls = [{ at-most = 1 }]",
-        "1:17: an entry needs `kind`, `tool`, `matches` or `runs`",
+        "1:17: no calls are named: set `kind`, `tool`, `matches` or `runs`",
     ),
     ("expect.calls = [{ tool = \"\", at-most = 1 }]", "1:26: a name is empty"),
     ("expect.calls = [{ runs = \"\", at-most = 1 }]", "1:17: `runs` is empty"),
@@ -108,11 +108,11 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "expect.calls = [{ kind = \"write\", at-most = 1, after = \"write\" }]",
-        "1:17: `after` names the kind of the entry: no call comes after the last of its kind",
+        "1:17: `after` is the kind of the calls: none comes after the last of its kind",
     ),
     (
         "expect.calls = [{ runs = \"make\", at-most = 1, before = \"command\" }]",
-        "1:17: `before` names the kind of the entry: no call comes before the first of its kind",
+        "1:17: `before` is the kind of the calls: none comes before the first of its kind",
     ),
     (
         "expect.calls = [{ kind = \"write\", at-most = 1, output = {} }]",
@@ -120,7 +120,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "expect.calls = [{ kind = \"command\", at-most = 1, output = { passed = \"a\" } }]",
-        "1:17: `output.passed` and `output.failed` need `runs`",
+        "1:17: patterns of an output that passed or failed need `runs`",
     ),
     ("expect.answer = {}", "1:17: `answer` needs `matches` or `schema`"),
     ("expect.answer.matches = \"\"", "1:25: `matches` is empty: every answer matches it"),

@@ -271,6 +271,16 @@ fn close_costs_have_all_their_digits() {
     assert_eq!(over(0.03123), None);
 }
 
+/// Goal: a limit that no run can keep or exceed is refused.
+#[test]
+fn a_cost_is_an_amount() {
+    for cost in [f64::NAN, -1.0] {
+        let limits = limited(|it| it.cost = Some(cost));
+        let error = builder(["--profile", "claude"]).limits(limits).build().unwrap_err();
+        assert!(error.to_string().contains("no amount of US dollars"), "{error}");
+    }
+}
+
 /// Goal: costs that are added are the sum that a person adds.
 #[test]
 fn cents_add_up() {

@@ -210,6 +210,13 @@ impl ExpectedWrites {
     }
 }
 
+impl ExpectedOutput {
+    fn is_empty(&self) -> bool {
+        let Self { matches, never, nothing, passed, failed } = self;
+        [matches, never, nothing, passed, failed].into_iter().all(Option::is_none)
+    }
+}
+
 impl ExpectedAnswer {
     fn is_empty(&self) -> bool {
         self.matches.is_none() && self.schema.is_none()
@@ -234,91 +241,35 @@ impl ExpectedAnswer {
     }
 }
 
-/// Whether a pattern for commands has a space that no command has: at an end, or after another
-/// one. Groups, classes, alternatives and repetitions may give a space another meaning.
-fn has_idle_space(pattern: &str) -> bool {
-    let has = pattern.trim() != pattern || pattern.contains("  ");
-    has && !pattern.contains(['(', '[', '|', '*', '?', '+', '{', '\\'])
-}
-
-/// Whether a pattern for commands has what no command has by itself: an operator between commands,
-/// a redirection, a quote, or a variable that is set in front.
-fn has_shell_syntax(pattern: &str) -> bool {
-    const OPERATORS: [&str; 8] = [" && ", " \\|", "\\| ", "\\|\\s", " > ", " 2>", "\"", "'"];
-    let first = pattern.trim_start_matches('^').split([' ', '\\']).next().unwrap_or_default();
-    let variable = first.split_once('=').map(|(name, _)| name);
-    let is_name = |name: &str| name.chars().all(|it| it.is_ascii_uppercase() || it == '_');
-    let is_plain = !pattern.starts_with("(?");
-    let has_operator = OPERATORS.iter().any(|operator| pattern.contains(operator));
-    is_plain && (has_operator || variable.is_some_and(is_name))
-}
-
 impl CallEntry {
-    /// Whether the words of the entry mean something together.
+    /// What only the words of the entry show; [`ExpectedCalls::check`] knows the rest.
     fn check_words(&self) -> Result<(), &'static str> {
-        let kind = self.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
-        let is_empty = |it: &Option<Pattern>| it.as_ref().is_some_and(|it| it.0.is_empty());
-        let has_text = self.matches.is_some() || self.runs.is_some();
-        let output = self.output.as_ref();
-        let is_judged = output.is_some_and(|it| it.passed.is_some() || it.failed.is_some());
-        let is_compared = output
-            .is_some_and(|it| it.matches.is_some() || it.never.is_some() || it.nothing.is_some());
+        let is_counted = self.at_least.is_some() || self.at_most.is_some() || self.last.is_some();
+        let is_placed = self.after.is_some() || self.before.is_some() || self.output.is_some();
         match () {
-            () if kind.is_none() && self.tool.is_none() && !has_text => {
-                Err("an entry needs `kind`, `tool`, `matches` or `runs`")
-            }
             () if self.name.as_deref() == Some("") => Err("`name` is empty"),
-            () if is_empty(&self.runs) => Err("`runs` is empty"),
-            () if is_empty(&self.except) => Err("`except` is empty: every command matches it"),
-            () if self.runs.as_ref().is_some_and(|it| has_idle_space(&it.0)) => {
-                Err("`runs` cannot match: single spaces separate words, and none is at an end")
-            }
-            () if self.runs.as_ref().is_some_and(|it| has_shell_syntax(&it.0)) => Err(
-                "`runs` cannot match: it sees each command of a line by itself, without quotes \
-                     and variables; for the whole line, use `matches`",
-            ),
-            () if self.runs.is_some() && kind != Some(CallKind::Command) => {
-                Err("`runs` is for calls of the kind `command`")
-            }
-            () if self.after.is_some() && self.after == kind => {
-                Err("`after` names the kind of the entry: no call comes after the last of its kind")
-            }
-            () if self.before.is_some() && self.before == kind => Err(
-                "`before` names the kind of the entry: no call comes before the first of its kind",
-            ),
-            () if output.is_some() && !is_judged && !is_compared => {
+            () if self.output.as_ref().is_some_and(ExpectedOutput::is_empty) => {
                 Err("`output` needs `matches`, `never`, `nothing`, `passed` or `failed`")
             }
-            () if self.except.is_some() && self.runs.is_none() => Err("`except` needs `runs`"),
-            () if is_judged && self.runs.is_none() => {
-                Err("`output.passed` and `output.failed` need `runs`")
+            () if !is_counted && self.requires.is_none() => {
+                Err("an entry needs `at-least`, `at-most`, `last` or `requires`")
+            }
+            () if is_placed && !is_counted => {
+                Err("`after`, `before` and `output` need `at-least`, `at-most` or `last`")
             }
             () => Ok(()),
         }
     }
 
     fn expected(&self) -> Result<ExpectedCalls, &'static str> {
-        let (at_least, at_most) =
-            (self.at_least.map(|count| count.0), self.at_most.map(|count| count.0));
         self.check_words()?;
-        let is_counted = at_least.is_some() || at_most.is_some() || self.last.is_some();
-        if !is_counted && self.requires.is_none() {
-            return Err("an entry needs `at-least`, `at-most`, `last` or `requires`");
-        }
-        let is_placed = self.after.is_some() || self.before.is_some() || self.output.is_some();
-        if is_placed && !is_counted {
-            return Err("`after`, `before` and `output` need `at-least`, `at-most` or `last`");
-        }
-        let needed = at_least.unwrap_or_else(|| u64::from(self.last.is_some()));
-        if at_most.is_some_and(|most| most < needed) {
-            return Err("`at-most` is less than what the entry needs");
-        }
         let mut calls = ExpectedCalls::default();
         (calls.name, calls.kind) = (self.name.clone(), self.kind);
         calls.tool = self.tool.as_ref().map(|tool| tool.0.clone());
         let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| it.0.clone());
         (calls.matches, calls.runs) = (text(&self.matches), text(&self.runs));
-        (calls.at_least, calls.at_most) = (at_least, at_most);
+        calls.at_least = self.at_least.map(|count| count.0);
+        calls.at_most = self.at_most.map(|count| count.0);
         calls.last_must_succeed = self.last.is_some();
         (calls.after, calls.before) = (self.after, self.before);
         calls.requires = self.requires.as_ref().map(|required| required.kind);
@@ -328,6 +279,7 @@ impl CallEntry {
             calls.output_nothing = text(nothing);
             (calls.output_passed, calls.output_failed) = (text(passed), text(failed));
         }
+        calls.check()?;
         Ok(calls)
     }
 }

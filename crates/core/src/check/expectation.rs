@@ -137,8 +137,12 @@ setters!(ExpectedCalls {
 });
 
 impl ExpectedCalls {
-    /// What cannot fail, or cannot be met, is a mistake.
-    pub(crate) fn check(&self) -> Result<(), &'static str> {
+    /// Whether a run can meet the expectation, and can break it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as [`CheckerBuilder::build`](super::CheckerBuilder::build) says it.
+    pub fn check(&self) -> Result<(), &'static str> {
         let kind = self.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
         let has_text = self.tool.is_some() || self.matches.is_some() || self.runs.is_some();
         let is_counted = self.at_least.is_some_and(|it| it > 0)
@@ -146,22 +150,26 @@ impl ExpectedCalls {
             || self.last_must_succeed;
         let is_judged = self.output_passed.is_some() || self.output_failed.is_some();
         let needed = self.at_least.unwrap_or_else(|| u64::from(self.last_must_succeed));
+        let (runs, except) = (self.runs.as_deref(), self.except.as_deref());
         match () {
             () if kind.is_none() && !has_text => {
-                Err("it names no calls: set `kind`, `tool`, `matches` or `runs`")
+                Err("no calls are named: set `kind`, `tool`, `matches` or `runs`")
             }
-            () if !is_counted && self.requires.is_none() => Err(
-                "it demands nothing: set `at_least`, `at_most`, `last_must_succeed` or `requires`",
+            () if runs == Some("") => Err("`runs` is empty"),
+            () if except == Some("") => Err("`except` is empty: every command matches it"),
+            () if runs.is_some_and(has_idle_space) => {
+                Err("`runs` cannot match: single spaces separate words, and none is at an end")
+            }
+            () if runs.is_some_and(has_shell_syntax) => Err(
+                "`runs` cannot match: it sees each command of a line by itself, without quotes \
+                 and variables; for the whole line, use `matches`",
             ),
-            () if self.at_most.is_some_and(|most| most < needed) => {
-                Err("`at_most` is less than what is needed")
-            }
-            () if self.runs.is_some() && kind != Some(CallKind::Command) => {
+            () if runs.is_some() && kind != Some(CallKind::Command) => {
                 Err("`runs` is for calls of the kind `command`")
             }
-            () if self.runs.is_none() && self.except.is_some() => Err("`except` needs `runs`"),
-            () if self.runs.is_none() && is_judged => {
-                Err("`output_passed` and `output_failed` need `runs`")
+            () if except.is_some() && runs.is_none() => Err("`except` needs `runs`"),
+            () if is_judged && runs.is_none() => {
+                Err("patterns of an output that passed or failed need `runs`")
             }
             () if self.after.is_some() && self.after == kind => {
                 Err("`after` is the kind of the calls: none comes after the last of its kind")
@@ -169,9 +177,34 @@ impl ExpectedCalls {
             () if self.before.is_some() && self.before == kind => {
                 Err("`before` is the kind of the calls: none comes before the first of its kind")
             }
+            () if !is_counted && self.requires.is_none() => Err(
+                "nothing is demanded: set `at_least`, `at_most`, `last_must_succeed` or `requires`",
+            ),
+            () if self.at_most.is_some_and(|most| most < needed) => {
+                Err("fewer calls are allowed than are needed")
+            }
             () => Ok(()),
         }
     }
+}
+
+/// Whether a pattern for commands has a space that no command has: at an end, or after another
+/// one. Groups, classes, alternatives and repetitions may give a space another meaning.
+fn has_idle_space(pattern: &str) -> bool {
+    let has = pattern.trim() != pattern || pattern.contains("  ");
+    has && !pattern.contains(['(', '[', '|', '*', '?', '+', '{', '\\'])
+}
+
+/// Whether a pattern for commands has what no command has by itself: an operator between commands,
+/// a redirection, a quote, or a variable that is set in front.
+fn has_shell_syntax(pattern: &str) -> bool {
+    const OPERATORS: [&str; 8] = [" && ", " \\|", "\\| ", "\\|\\s", " > ", " 2>", "\"", "'"];
+    let first = pattern.trim_start_matches('^').split([' ', '\\']).next().unwrap_or_default();
+    let variable = first.split_once('=').map(|(name, _)| name);
+    let is_name = |name: &str| name.chars().all(|it| it.is_ascii_uppercase() || it == '_');
+    let is_plain = !pattern.starts_with("(?");
+    let has_operator = OPERATORS.iter().any(|operator| pattern.contains(operator));
+    is_plain && (has_operator || variable.is_some_and(is_name))
 }
 
 #[cfg(test)]
@@ -185,6 +218,10 @@ mod tests {
             calls().at_least(1),
             calls().runs("make"),
             calls().runs("make").at_least(0),
+            calls().runs("").at_most(0),
+            calls().runs("git push ").at_most(0),
+            calls().runs("cd app && make").at_least(1),
+            calls().runs("make").except("").at_least(1),
             calls().runs("make").kind(CallKind::Read).at_most(0),
             calls().kind(CallKind::Command).except("make").at_least(1),
             calls().kind(CallKind::Command).output_passed("ok").at_least(1),
