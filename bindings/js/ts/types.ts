@@ -386,6 +386,8 @@ export interface DefectEvent {
   related_line?: number;
   /** The agent's id of the call, or of the background work, that it is about. */
   call_id?: string;
+  /** Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an expectation. */
+  demand?: string;
   line?: Line;
   time_ms?: TimeMs;
 }

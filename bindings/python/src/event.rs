@@ -313,7 +313,9 @@ kinds! {
         model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens,
         cache_write_tokens, output_tokens, reasoning_tokens
     );
-    EventKind::Defect(_) => Defect(rule, severity, message, note, related_line, call_id);
+    EventKind::Defect(_) => Defect(
+        rule, severity, message, note, related_line, call_id, demand
+    );
     EventKind::End(_) => End(
         outcome, verdict, reason, retryable, retry_after, error_text, structured, agent_version,
         model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,

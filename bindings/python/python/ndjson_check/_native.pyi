@@ -615,9 +615,11 @@ class Defect(Event):
     """The stream does not keep its contract. A missing terminal event is shown by cut.
 
     call_id: The agent's id of the call, or of the background work, that it is about.
+    demand: Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
+        expectation.
     related_line: A line that belongs to it, such as the start of the call.
     """
-    __match_args__ = ("rule", "severity", "message", "note", "related_line", "call_id")
+    __match_args__ = ("rule", "severity", "message", "note", "related_line", "call_id", "demand")
     @property
     def type(self) -> Literal["defect"]: ...
     @property
@@ -632,6 +634,8 @@ class Defect(Event):
     def related_line(self) -> int | None: ...
     @property
     def call_id(self) -> str | None: ...
+    @property
+    def demand(self) -> str | None: ...
 
 @final
 class End(Event):

@@ -262,6 +262,10 @@ pub struct Defect<'a> {
     /// The id of the call, or of the background work, that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Cow<'a, str>>,
+    /// Which demand of yours is not met: a limit, such as `limits.cost`, or the place of an
+    /// expectation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand: Option<Cow<'a, str>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -278,6 +282,7 @@ impl<'a> From<&'a Diagnostic> for Defect<'a> {
             note: diagnostic.note.as_deref().map(Into::into),
             related_line: diagnostic.related_line,
             call_id: diagnostic.call_id.as_deref().map(Into::into),
+            demand: diagnostic.demand.as_deref().map(Into::into),
         }
     }
 }

@@ -50,7 +50,7 @@ macro_rules! owned {
 
 owned!(Event { kind; at });
 owned!(TextSegment { text beginning; segment bytes came_in_deltas });
-owned!(Defect { message note call_id; rule severity related_line });
+owned!(Defect { message note call_id demand; rule severity related_line });
 owned!(EventCall {
     id tool detail files;
     number parent started_line started_ms kind arguments rule shows_detail shows_files deletes
