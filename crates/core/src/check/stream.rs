@@ -7,7 +7,7 @@ use super::how_to_call::{STDERR_SAYS_WHY, how_to_call};
 use super::run::Run;
 use super::stage::first_events::FirstEvents;
 use super::stage::lines::LineCheck;
-use super::stage::members::MemberCheck;
+use super::stage::members::{MemberCheck, MembersByTag};
 use super::stage::schema;
 use super::why::Why;
 use super::{
@@ -25,12 +25,12 @@ use crate::rules::escape::clipped;
 use crate::rules::{Rule, Severity};
 use crate::stream::{ArraySplitter, Block, Line, LineParser, ParsedEvent};
 
-/// What one stream of an agent leaves for the next: the rules of its tags, the shapes of its
-/// lines.
+/// What one stream of an agent leaves for the next: what was learned of its tags and lines.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     facts: FactReader,
     shapes: FactShapes,
+    members: MembersByTag,
 }
 
 /// The bytes of a stream: the offset of its end, and their hash.
@@ -174,8 +174,8 @@ impl<'c> LineLoop<'c> {
         let found = &mut self.findings.pending;
         let is_valid = applies && schema::validate(contract, event, tag, is_first, found)?;
         let status = plan.template.tag_status;
-        let members = self.members.as_mut();
-        let unknown = members.map(|it| it.unknown(tag, status, event.root()));
+        let (check, known) = (self.members.as_ref(), &mut self.memory.members);
+        let unknown = check.map(|it| it.unknown((tag, status), event.root(), known));
         let unknown = unknown.unwrap_or_default();
         // From here on the event's values decide nothing. Behind the end, too, only a valid
         // event is learned: a new turn may begin.

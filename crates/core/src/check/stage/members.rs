@@ -8,40 +8,43 @@ use crate::facts::TagStatus;
 use crate::json::{DescribedMembers, JsonRef};
 use crate::limits::TAGS_REMEMBERED_MAX;
 
+/// What is known of the members of each kind of event.
+#[derive(Debug, Default)]
+pub(crate) struct MembersByTag(HashMap<String, DescribedMembers>);
+
 /// Compares the members of events with the profile's schema, at every depth that it describes.
 #[derive(Debug)]
 pub(crate) struct MemberCheck<'c> {
     contract: &'c Contract,
-    by_tag: HashMap<String, DescribedMembers<'c>>,
     pub(crate) names: UnknownNames,
 }
 
 impl<'c> MemberCheck<'c> {
     pub(crate) fn new(contract: &'c Contract) -> Self {
-        Self { contract, by_tag: HashMap::new(), names: UnknownNames::default() }
+        Self { contract, names: UnknownNames::default() }
     }
 
     /// The pointers to the members that the profile does not know.
     pub(crate) fn unknown(
-        &mut self,
-        tag: &str,
-        status: TagStatus,
+        &self,
+        (tag, status): (&str, TagStatus),
         event: JsonRef<'_>,
+        MembersByTag(by_tag): &mut MembersByTag,
     ) -> Vec<String> {
         let mut unknown = Vec::new();
         if matches!(status, TagStatus::Unknown | TagStatus::Notice) {
             return unknown;
         }
-        if !self.by_tag.contains_key(tag) {
-            let Some(schema) = self.contract.own_schema(tag) else { return unknown };
-            if self.by_tag.len() >= TAGS_REMEMBERED_MAX {
-                self.by_tag.clear();
+        let Some(schema) = self.contract.own_schema(tag) else { return unknown };
+        if !by_tag.contains_key(tag) {
+            if by_tag.len() >= TAGS_REMEMBERED_MAX {
+                by_tag.clear();
             }
-            self.by_tag.insert(tag.to_owned(), schema.described_members());
+            by_tag.insert(tag.to_owned(), schema.described_members());
         }
-        let Some(described) = self.by_tag.get_mut(tag) else { return unknown };
+        let Some(described) = by_tag.get_mut(tag) else { return unknown };
         let tags = &self.contract.profile().tags;
-        described.unknown(event, &mut String::new(), &mut |pointer| {
+        described.unknown(schema.document(), event, &mut |pointer| {
             if !tags.knows_member(tag, pointer) {
                 unknown.push(pointer.to_owned());
             }

@@ -5,86 +5,139 @@ use serde_json::Value;
 use super::Schema;
 use crate::json::{JsonRef, pointer};
 
+/// Keywords with schemas that may apply to the same value.
+const BRANCHES: &[&str] = &["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"];
+
+/// How many names of a place are remembered, if the schema does not describe them.
+const NAMES_REMEMBERED_MAX: usize = 256;
+
+/// Keywords with an object of schemas.
+const SCHEMAS_BY_NAME: &[&str] = &["dependentSchemas", "patternProperties"];
+
 /// The members that some part of a schema describes for values at one place. Which of its branches
 /// apply to a value does not matter, so that the answer is the same for every value there.
+///
+/// It learns from each value what it needs for the next, and gets the schema's document each time:
+/// it lives longer than that is borrowed.
 #[derive(Debug)]
-pub(crate) struct DescribedMembers<'s> {
-    document: &'s Value,
-    /// The parts of the schema that can apply at this place.
-    parts: Vec<&'s Value>,
-    /// What is below the described members that were asked for, in the order of the first event.
-    members: Vec<(String, DescribedMembers<'s>)>,
+pub(crate) struct DescribedMembers {
+    /// The parts of the schema that can apply at this place, as pointers. Only those with which it
+    /// begins, until an object or an array needs all.
+    parts: Vec<String>,
+    has_all_parts: bool,
+    /// Whether one of them names members.
+    has_names: bool,
+    /// What is below the members that were asked for, in the order of the first event; nothing
+    /// below those that are not described.
+    members: Vec<(String, Option<Self>)>,
     /// The place of the member that came after the latest one before.
     next: usize,
     /// What is below the members of an object that may have any names, and below elements.
-    any: Option<Box<DescribedMembers<'s>>>,
-    elements: Option<Box<DescribedMembers<'s>>>,
+    any: Option<Box<Self>>,
+    elements: Option<Box<Self>>,
+}
+
+/// Where a value is. Most members are described, so that their pointers are not needed.
+struct Place<'p> {
+    above: Option<&'p Self>,
+    name: &'p str,
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        let above = self.above.map(Place::pointer).unwrap_or_default();
+        pointer::joined(&above, self.name)
+    }
 }
 
 impl Schema {
-    pub(crate) fn described_members(&self) -> DescribedMembers<'_> {
-        let document = self.document();
+    pub(crate) fn described_members(&self) -> DescribedMembers {
         let part = self.part.as_deref().unwrap_or("#").trim_start_matches('#');
-        DescribedMembers::new(document, document.pointer(part).into_iter().collect())
+        DescribedMembers::new(vec![part.to_owned()])
     }
 }
 
-impl<'s> DescribedMembers<'s> {
-    fn new(document: &'s Value, roots: Vec<&'s Value>) -> Self {
-        let parts = all_parts(document, roots);
-        Self { document, parts, members: Vec::new(), next: 0, any: None, elements: None }
+impl DescribedMembers {
+    fn new(roots: Vec<String>) -> Self {
+        Self {
+            parts: roots,
+            has_all_parts: false,
+            has_names: false,
+            members: Vec::new(),
+            next: 0,
+            any: None,
+            elements: None,
+        }
+    }
+
+    fn find_parts(&mut self, document: &Value) {
+        self.parts = all_parts(document, std::mem::take(&mut self.parts));
+        let names = |part: &String| resolved(document, part)?.get("properties");
+        self.has_names = self.parts.iter().any(|part| names(part).is_some());
+        self.has_all_parts = true;
     }
 
     /// Reports the pointers to members that nothing describes, with `*` for the index of an
-    /// element. An object of which no member is described may have any. `at` is the pointer to the
-    /// value.
+    /// element. An object of which no member is described may have any.
     pub(crate) fn unknown(
         &mut self,
+        document: &Value,
         value: JsonRef<'_>,
-        at: &mut String,
         found: &mut impl FnMut(&str),
     ) {
-        let length = at.len();
+        self.unknown_at(None, document, value, found);
+    }
+
+    fn unknown_at(
+        &mut self,
+        place: Option<&Place<'_>>,
+        document: &Value,
+        value: JsonRef<'_>,
+        found: &mut impl FnMut(&str),
+    ) {
+        if !self.has_all_parts && (value.is_object() || value.is_array()) {
+            self.find_parts(document);
+        }
         if value.is_object() {
-            if self.parts.iter().all(|part| part.get("properties").is_none()) {
+            if !self.has_names {
                 return;
             }
             for (name, value) in value.members() {
-                pointer::push(at, &name);
-                match self.member(&name) {
-                    Some(below) => below.unknown(value, at, found),
-                    None => found(at),
+                let place = Place { above: place, name: &name };
+                match self.member(document, &name) {
+                    Some(below) => below.unknown_at(Some(&place), document, value, found),
+                    None => found(&place.pointer()),
                 }
-                at.truncate(length);
             }
         } else if value.is_array() {
-            let parts = || children(&self.parts, &["items", "prefixItems"]);
-            let document = self.document;
-            let elements =
-                self.elements.get_or_insert_with(|| Box::new(Self::new(document, parts())));
-            at.push_str("/*");
-            value.items().for_each(|item| elements.unknown(item, at, found));
-            at.truncate(length);
+            let parts = || children(document, &self.parts, &["items", "prefixItems"]);
+            let elements = self.elements.get_or_insert_with(|| Box::new(Self::new(parts())));
+            let place = Place { above: place, name: "*" };
+            value.items().for_each(|it| elements.unknown_at(Some(&place), document, it, found));
         }
     }
 
-    fn member(&mut self, name: &str) -> Option<&mut Self> {
+    fn member(&mut self, document: &Value, name: &str) -> Option<&mut Self> {
         if !self.moves_to(name) {
-            let described = |part: &&'s Value| part.get("properties")?.get(name);
+            let described = |part: &String| {
+                resolved(document, part)?.get("properties")?.get(name)?;
+                Some(pointer::joined(&format!("{part}/properties"), name))
+            };
             let parts: Vec<_> = self.parts.iter().filter_map(described).collect();
-            if parts.is_empty() && self.allows_any_name() {
-                let parts = children(&self.parts, &["additionalProperties", "patternProperties"]);
-                let document = self.document;
-                return Some(self.any.get_or_insert_with(|| Box::new(Self::new(document, parts))));
+            if parts.is_empty() && self.allows_any_name(document) {
+                let keywords = ["additionalProperties", "patternProperties"];
+                let parts = || children(document, &self.parts, &keywords);
+                return Some(self.any.get_or_insert_with(|| Box::new(Self::new(parts()))));
             }
-            if parts.is_empty() {
+            if parts.is_empty() && self.members.len() >= NAMES_REMEMBERED_MAX {
                 return None;
             }
+            let below = (!parts.is_empty()).then(|| Self::new(parts));
             self.next = self.members.len();
-            self.members.push((name.to_owned(), Self::new(self.document, parts)));
+            self.members.push((name.to_owned(), below));
         }
         self.next += 1;
-        self.members.get_mut(self.next - 1).map(|(_, below)| below)
+        self.members.get_mut(self.next - 1)?.1.as_mut()
     }
 
     /// Whether what is below this member is known; then its place is the next one. Events of a kind
@@ -98,8 +151,8 @@ impl<'s> DescribedMembers<'s> {
     }
 
     /// Whether names are data here.
-    fn allows_any_name(&self) -> bool {
-        self.parts.iter().any(|part| {
+    fn allows_any_name(&self, document: &Value) -> bool {
+        self.parts.iter().filter_map(|part| resolved(document, part)).any(|part| {
             let others = part.get("additionalProperties");
             others.is_some_and(|others| *others != Value::Bool(false))
                 || part.get("patternProperties").is_some()
@@ -107,36 +160,50 @@ impl<'s> DescribedMembers<'s> {
     }
 }
 
+/// The part of a schema at this pointer.
+fn resolved<'s>(document: &'s Value, pointer: &str) -> Option<&'s Value> {
+    pointer::tokens(pointer).try_fold(document, |value, token| match value {
+        Value::Array(items) => items.get(token.parse::<usize>().ok()?),
+        value => value.get(&*token),
+    })
+}
+
 /// The schemas under these keywords: one, or several in an array or an object.
-fn children<'s>(parts: &[&'s Value], keywords: &[&str]) -> Vec<&'s Value> {
-    let found = parts.iter().flat_map(|part| {
-        keywords.iter().filter_map(move |keyword| Some((*keyword, part.get(keyword)?)))
-    });
+fn children(document: &Value, parts: &[String], keywords: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in parts {
+        let Some(schema) = resolved(document, part) else { continue };
+        for keyword in keywords {
+            let at = format!("{part}/{keyword}");
+            match schema.get(keyword) {
+                None => {}
+                Some(Value::Array(schemas)) => {
+                    found.extend((0..schemas.len()).map(|index| format!("{at}/{index}")));
+                }
+                Some(Value::Object(schemas)) if SCHEMAS_BY_NAME.contains(keyword) => {
+                    found.extend(schemas.keys().map(|name| pointer::joined(&at, name)));
+                }
+                Some(_) => found.push(at),
+            }
+        }
+    }
     found
-        .flat_map(|(keyword, value)| match value {
-            Value::Array(schemas) => schemas.iter().collect::<Vec<_>>(),
-            Value::Object(schemas) if keyword == "patternProperties" => schemas.values().collect(),
-            schema => vec![schema],
-        })
-        .collect()
 }
 
 /// A schema, and all that may apply to the same value: references, and every branch.
-fn all_parts<'s>(document: &'s Value, roots: Vec<&'s Value>) -> Vec<&'s Value> {
-    let mut parts: Vec<&Value> = Vec::new();
+fn all_parts(document: &Value, roots: Vec<String>) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
     let mut pending = roots;
     while let Some(part) = pending.pop() {
-        if !part.is_object() || parts.iter().any(|known| std::ptr::eq(*known, part)) {
+        let Some(schema) = resolved(document, &part).filter(|it| it.is_object()) else { continue };
+        if parts.contains(&part) {
             continue;
         }
-        parts.push(part);
-        let reference = part.get("$ref").and_then(Value::as_str);
+        let reference = schema.get("$ref").and_then(Value::as_str);
         let pointer = reference.and_then(|reference| reference.strip_prefix('#'));
-        pending.extend(pointer.and_then(|pointer| document.pointer(pointer)));
-        pending.extend(children(&[part], &["allOf", "anyOf", "oneOf", "if", "then", "else"]));
-        if let Some(Value::Object(dependent)) = part.get("dependentSchemas") {
-            pending.extend(dependent.values());
-        }
+        pending.extend(pointer.map(str::to_owned));
+        pending.extend(children(document, std::slice::from_ref(&part), BRANCHES));
+        parts.push(part);
     }
     parts
 }
@@ -154,9 +221,8 @@ mod tests {
         // Twice: what was learned from the first value must be right for the second.
         for _ in 0..2 {
             found.clear();
-            described.unknown(JsonRef::tree(value), &mut String::new(), &mut |at| {
-                found.push(at.to_owned());
-            });
+            let document = schema.document();
+            described.unknown(document, JsonRef::tree(value), &mut |at| found.push(at.to_owned()));
         }
         found
     }
