@@ -124,8 +124,13 @@ impl ChromeTrace {
         let args = serde_json::to_value(result).unwrap_or_default();
         self.instant("run", result.outcome.name(), now, &args, out);
         let clock = self.clock.meaning();
-        let data = json!({"profile": self.profile, "session_id": self.session_id,
-            "prompt": self.prompt, "clock": clock});
+        let mut data = json!({"profile": self.profile, "clock": clock});
+        let known = [("session_id", &self.session_id), ("prompt", &self.prompt)];
+        for (key, value) in
+            known.into_iter().filter_map(|(key, value)| Some((key, value.as_ref()?)))
+        {
+            data[key] = value.clone().into();
+        }
         out.push_str("],\"otherData\":");
         out.push_str(&data.to_string());
         out.push_str("}\n");
@@ -138,6 +143,13 @@ impl ChromeTrace {
 
 impl ChromeTrace {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let Some(before) = self.clock.before(event) else { return };
+        for event in before.iter().chain([event]) {
+            self.write_event(event, out);
+        }
+    }
+
+    fn write_event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
             EventKind::Session(begun) => {

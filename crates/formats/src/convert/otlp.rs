@@ -52,8 +52,11 @@ impl OtlpSpans {
         self.trace_id.get_or_insert_with(new).clone()
     }
 
+    /// A session may have several runs, which begin at other times or are in other streams.
     fn span_id(&mut self, of: &str) -> String {
-        digits(&["span", &self.trace_id(), of], SPAN_ID_BYTES)
+        let (trace, start) = (self.trace_id(), self.nanoseconds(self.start));
+        let run = if self.clock.has_times() { &start } else { &self.stream };
+        digits(&["span", &trace, run, of], SPAN_ID_BYTES)
     }
 
     fn nanoseconds(&mut self, time: ClockTime) -> String {
@@ -187,6 +190,13 @@ impl OtlpSpans {
 
 impl OtlpSpans {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
+        let Some(before) = self.clock.before(event) else { return };
+        for event in before.iter().chain([event]) {
+            self.write_event(event, out);
+        }
+    }
+
+    fn write_event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
             EventKind::Session(begun) => {

@@ -201,7 +201,9 @@ impl Output for Annotations {
         let is_error = |it: &&Diagnostic| it.severity == Severity::Error || over;
         let errors = alike(shown.into_iter().filter(is_error), &summary.tool_calls);
         let first = errors.first();
-        let says_all = first.is_some_and(|it| headline.rest.ends_with(&it.message()));
+        let says_all = first.is_some_and(|it| {
+            it.first.rule == Rule::EmptyStream || headline.rest.ends_with(&it.message())
+        });
         let is_said = first.is_some_and(|it| headline.rest.contains(&it.message()));
         let more = summary_text::more_reasons(summary, &headline);
         let is_one = summary.outcome == Outcome::Succeeded

@@ -1,7 +1,7 @@
 //! The numbers in reports that a person reads.
 
 use ndjson_check_core::{
-    EndReason, Note, Outcome, Rule, StreamSummary, counted,
+    Bound, EndReason, Note, Outcome, Rule, StreamSummary, counted,
     escape::{clipped, visible},
 };
 
@@ -125,6 +125,8 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
     match note {
         _ if misleads(note, headline) => false,
         Note::OutcomeUnknown => headline.passed,
+        // It is about the list of the json report.
+        Note::LimitReached(Bound::ToolCalls) => false,
         // A finding, or the sentence, says the same.
         Note::ExitStatusMeaning(meaning) if meaning == RUN_FAILED => headline.passed,
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,

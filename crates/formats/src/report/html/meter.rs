@@ -12,6 +12,10 @@ const POINTS_MIN: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     points: Vec<MeterPoint>,
+    /// How often every second point was dropped: each stands for twice as many sums since then.
+    halvings: u32,
+    /// The sums for which the last point stands.
+    in_last: u64,
     /// The tokens of all messages.
     messages: u64,
 }
@@ -45,15 +49,23 @@ impl Meter {
         if tokens <= known_tokens && cost <= known_cost {
             return;
         }
-        if self.points.len() == POINTS_MAX {
+        let point = MeterPoint { at, tokens: tokens.max(known_tokens), cost: cost.max(known_cost) };
+        match self.points.last_mut() {
+            Some(last) if self.in_last < 1 << self.halvings => *last = point,
+            _ => {
+                self.points.push(point);
+                self.in_last = 0;
+            }
+        }
+        self.in_last += 1;
+        if self.points.len() > POINTS_MAX {
             let mut number = 0;
             self.points.retain(|_| {
                 number += 1;
-                number % 2 == 0
+                number % 2 == 1
             });
+            self.halvings += 1;
         }
-        let (tokens, cost) = (tokens.max(known_tokens), cost.max(known_cost));
-        self.points.push(MeterPoint { at, tokens, cost });
     }
 
     /// The points, if they are more than a sum at the end, and whether tokens and cost grow.
@@ -67,5 +79,24 @@ impl Meter {
         #[expect(clippy::cast_precision_loss, reason = "to draw it")]
         let tokens = grows(|point| point.tokens as f64);
         (&self.points, tokens, grows(|point| point.cost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::Clock;
+    use super::*;
+
+    #[test]
+    fn the_points_of_a_long_run_are_even() {
+        let (mut meter, mut clock) = (Meter::default(), Clock::default());
+        for tokens in 1..=10_000 {
+            meter.add(clock.tick(tokens, None), tokens, 0.0);
+        }
+        let sums: Vec<u64> = meter.curves().0.iter().map(|point| point.tokens).collect();
+        assert!((POINTS_MAX / 2..=POINTS_MAX).contains(&sums.len()), "{sums:?}");
+        assert_eq!((sums.first(), sums.last()), (Some(&1), Some(&10_000)));
+        let widest = sums.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(widest <= Some(10_000 / 200 * 2), "{sums:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use ndjson_check_core::{Bound, Note};
+use ndjson_check_core::Note;
 
 use super::filter::filter;
 use super::recording::Recording;
@@ -198,8 +198,6 @@ fn notes(recording: &Recording) -> Markup {
     let (summary, headline) = (&recording.summary, &recording.headline);
     let reasons = summary_text::reasons(summary, headline);
     let notes = summary_text::news(summary, headline);
-    // The page has other bounds for its list of calls.
-    let notes = notes.filter(|note| **note != Note::LimitReached(Bound::ToolCalls));
     let notes = notes.map(Note::to_string);
     let is_new = |note: &String| !(reasons.contains(note) || headline.says(note));
     let notes: Vec<String> = notes.filter(is_new).collect();

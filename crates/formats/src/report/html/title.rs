@@ -34,7 +34,10 @@ pub(super) fn title(recording: &Recording) -> Markup {
         found.push(format!("{} in the baseline", summary.known));
     }
     let found = if found.is_empty() { found.concat() } else { format!(": {}", found.join(", ")) };
-    let reasons = summary_text::more_reasons(summary, headline);
+    let shows_stderr = !summary.stderr.iter().all(|line| headline.says(line));
+    let mut reasons = summary_text::more_reasons(summary, headline);
+    // The one line of it that is a reason.
+    reasons.retain(|reason| !(shows_stderr && reason.starts_with("stderr: ")));
     html! {
         h1 { (badge(headline)) span.sentence { (WithCode(&headline.text())) } }
         p.source {
@@ -43,6 +46,10 @@ pub(super) fn title(recording: &Recording) -> Markup {
         }
         @for reason in reasons {
             p.reason { (WithCode(&reason)) }
+        }
+        @if shows_stderr {
+            p.label { "The last lines of standard error" }
+            pre.reason { @for line in &summary.stderr { (OneLine(line)) "\n" } }
         }
     }
 }
