@@ -134,6 +134,40 @@ fn forms_have_the_times_of_the_stream() {
     }
 }
 
+/// Goal: a warning in front of the first event hides no times.
+#[test]
+fn lines_without_times_wait_for_the_first_time() {
+    let stream = fs::read(root().join("fixtures/agents/gemini/tools.ndjson")).unwrap();
+    let stream = [b"(node:1) Warning: old\n", &*stream].concat();
+    for (form, clock) in
+        [("otlp-json", "ndjson_check.clock"), ("chrome-trace", "\"otherData\":{\"clock\"")]
+    {
+        let output = text(&run_on(&["--quiet", "--to", form], &stream).stdout);
+        let at = output.find(clock).unwrap_or_else(|| panic!("{form}: {output}"));
+        assert!(output[at..].contains("the times in the stream"), "{form}: {output}");
+        for time in ["\"ts\":", "\"timeUnixNano\":\""] {
+            let mut times = output.match_indices(time).map(|(at, _)| &output[at + time.len()..]);
+            assert!(times.all(|it| it.starts_with("17")), "{form}: {output}");
+        }
+    }
+}
+
+/// Goal: a store of spans keeps both runs of a session.
+#[test]
+fn runs_of_a_session_have_spans_of_their_own() {
+    let stream = fs::read_to_string(root().join("fixtures/agents/gemini/tools.ndjson")).unwrap();
+    let spans = |stream: &str| -> BTreeSet<String> {
+        let output = run_on(&["--quiet", "--to", "otlp-json"], stream.as_bytes());
+        let data: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let spans = array(&data["resourceSpans"][0]["scopeSpans"][0]["spans"]);
+        spans.iter().map(|it| string(&it["spanId"]).to_owned()).collect()
+    };
+    let first = spans(&stream);
+    assert_eq!(first, spans(&stream));
+    let later = stream.replace("T10:", "T11:");
+    assert!(first.is_disjoint(&spans(&later)));
+}
+
 /// Method: every fixture, in every form.
 #[test]
 fn every_fixture_has_the_structure_of_each_form() {

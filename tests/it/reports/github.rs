@@ -153,6 +153,14 @@ fn plain_text_has_one_advice_in_all_reports() {
     }
 }
 
+/// Goal: an empty stream takes one of the ten annotations, not two.
+#[test]
+fn an_empty_stream_is_said_once() {
+    let found = annotations(&stdout(&run_on(&["--report", "github"], b"")));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].message.contains("the stream has no event"), "{found:?}");
+}
+
 /// Goal: what is no file of the repository is named in the message.
 #[test]
 fn standard_input_has_no_file() {

@@ -38,14 +38,14 @@ pub(crate) struct DescribedMembers {
 }
 
 /// Where a value is. Most members are described, so that their pointers are not needed.
-struct Place<'p> {
+struct MemberPlace<'p> {
     above: Option<&'p Self>,
     name: &'p str,
 }
 
-impl Place<'_> {
+impl MemberPlace<'_> {
     fn pointer(&self) -> String {
-        let above = self.above.map(Place::pointer).unwrap_or_default();
+        let above = self.above.map(MemberPlace::pointer).unwrap_or_default();
         pointer::joined(&above, self.name)
     }
 }
@@ -90,7 +90,7 @@ impl DescribedMembers {
 
     fn unknown_at(
         &mut self,
-        place: Option<&Place<'_>>,
+        place: Option<&MemberPlace<'_>>,
         document: &Value,
         value: JsonRef<'_>,
         found: &mut impl FnMut(&str),
@@ -103,7 +103,7 @@ impl DescribedMembers {
                 return;
             }
             for (name, value) in value.members() {
-                let place = Place { above: place, name: &name };
+                let place = MemberPlace { above: place, name: &name };
                 match self.member(document, &name) {
                     Some(below) => below.unknown_at(Some(&place), document, value, found),
                     None => found(&place.pointer()),
@@ -112,7 +112,7 @@ impl DescribedMembers {
         } else if value.is_array() {
             let parts = || children(document, &self.parts, &["items", "prefixItems"]);
             let elements = self.elements.get_or_insert_with(|| Box::new(Self::new(parts())));
-            let place = Place { above: place, name: "*" };
+            let place = MemberPlace { above: place, name: "*" };
             value.items().for_each(|it| elements.unknown_at(Some(&place), document, it, found));
         }
     }
