@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use ndjson_check_core::{
-    Diagnostic, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, counted, escape::visible,
+    Diagnostic, Rule, SchemaLocation, Severity, StreamSummary, ToolCall, escape::visible,
 };
 
 use super::alike::{Alike, alike, causes, hidden};
-use super::headline::WRONG_PROFILE;
 use super::wrapped::push_wrapped;
 use super::{Headline, stats_text, stream_name, summary_text};
 
@@ -202,13 +201,7 @@ impl ShownStream {
 
 /// The figures, each of which stays whole.
 fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String {
-    if headline.reason == WRONG_PROFILE {
-        // By the profile of another agent they mislead.
-        return counted(summary.events, "event");
-    }
-    let mut figures = summary_text::figures(title, summary);
-    let status = summary.exit_status.map(|status| status.to_string());
-    figures.retain(|figure| status.as_ref() != Some(figure) || !headline.rest.contains(figure));
+    let figures = summary_text::figures_beside(title, summary, headline);
     let whole: Vec<String> = figures.iter().map(|figure| figure.replace(' ', NO_BREAK)).collect();
     whole.join(BETWEEN)
 }

@@ -128,8 +128,9 @@ impl Junit {
 
     /// The test case of the stream. A demand that is not met fails in its own case.
     fn of_stream(&self, summary: &StreamSummary, headline: &Headline) -> TestCase {
-        let figures = summary_text::figures(&self.title, summary).join(" · ");
-        let message = valid(&format!("{} · {figures}", headline.text()));
+        let figures = summary_text::figures_beside(&self.title, summary, headline);
+        let message = [headline.text()].into_iter().chain(figures).collect::<Vec<_>>();
+        let message = valid(&message.join(" · "));
         let mut of_stream = causes(&self.found, headline);
         of_stream.retain(|found| found.demand.is_none());
         let all = self.found.iter().filter(|found| found.demand.is_none()).count();

@@ -84,6 +84,22 @@ pub(super) fn figures(title: &str, summary: &StreamSummary) -> Vec<String> {
     names(title, summary).into_iter().chain(numbers).collect()
 }
 
+/// The same beside the headline, which says the exit status of most failures.
+pub(super) fn figures_beside(
+    title: &str,
+    summary: &StreamSummary,
+    headline: &Headline,
+) -> Vec<String> {
+    if headline.reason == WRONG_PROFILE {
+        // By the profile of another agent they mislead.
+        return vec![counted(summary.events, "event")];
+    }
+    let mut figures = figures(title, summary);
+    let status = summary.exit_status.map(|status| status.to_string());
+    figures.retain(|figure| status.as_ref() != Some(figure) || !headline.rest.contains(figure));
+    figures
+}
+
 /// The names of the agent and of the model, if the stream shows who ran.
 pub(super) fn names(title: &str, summary: &StreamSummary) -> Vec<String> {
     if summary.events == 0 {
