@@ -120,6 +120,8 @@ fn a_program_that_does_not_exist_is_an_error() {
     let error = Command::new("no-such-agent").spawn(&checker()).unwrap_err();
     assert!(matches!(&error, Error::Start { program, .. } if program == "no-such-agent"));
     assert!(error.to_string().starts_with("failed to start no-such-agent: "), "{error}");
+    let error = agent_that(["exit 0"]).current_dir("no-such-folder").spawn(&checker()).unwrap_err();
+    assert!(error.to_string().ends_with(": there is no directory no-such-folder"), "{error}");
 }
 
 #[test]

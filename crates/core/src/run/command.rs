@@ -176,7 +176,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// When the program cannot be started.
+    /// When the program cannot be started, or its directory does not exist.
     pub fn spawn(mut self, checker: &Checker) -> Result<AgentRun, Error> {
         let input = match self.stdin {
             Stdin::Null => (Stdio::null(), None),
@@ -188,8 +188,7 @@ impl Command {
         self.inner.stdin(input.0);
         let copy = StderrCopy { out: self.stderr, redactor: None };
         let started = Producer::start(&mut self.inner, false, self.timers, copy, None);
-        let failed =
-            |source: io::Error| Error::Start { program: self.name.clone(), source: source.into() };
+        let failed = |source| not_started(&self.inner, source);
         let (mut producer, source) = started.map_err(failed)?;
         let mut stdin = producer.stdin.take();
         if let Some((mut stdin, bytes)) = input.1.and_then(|bytes| Some((stdin.take()?, bytes))) {
@@ -200,4 +199,18 @@ impl Command {
         let reader = checker.reader(&self.name);
         Ok(AgentRun::new(self.name, reader, (producer, source), stdin, self.stdout))
     }
+}
+
+/// The system reports a missing directory as a missing program.
+fn not_started(command: &process::Command, source: io::Error) -> Error {
+    let directory = command.get_current_dir().filter(|directory| !directory.is_dir());
+    let source = match directory {
+        Some(directory) => {
+            let message = format!("there is no directory {}", directory.display());
+            io::Error::new(source.kind(), message)
+        }
+        None => source,
+    };
+    let program = command.get_program().to_string_lossy().into_owned();
+    Error::Start { program, source: source.into() }
 }
