@@ -127,15 +127,15 @@ impl Command {
     }
 
     /// Passes the bytes of its stream on to this writer before they are checked, such as to keep
-    /// the recording.
+    /// the recording. After an error of the writer the run goes on, and gives it nothing more.
     #[must_use]
     pub fn stdout(mut self, writer: impl Write + Send + 'static) -> Self {
         self.stdout = Some(Box::new(writer));
         self
     }
 
-    /// Passes its standard error on to this writer. If the run does not succeed, the last lines are
-    /// also in the summary.
+    /// Passes its standard error on to this writer, until that fails. If the run does not succeed,
+    /// the last lines are also in the summary.
     #[must_use]
     pub fn stderr(mut self, writer: impl Write + Send + 'static) -> Self {
         self.stderr = Some(Box::new(writer));
