@@ -100,6 +100,35 @@ test("a gzip archive is unpacked, whatever the source", async () => {
   assert.equal((await toConform(packed)).pass, true);
 });
 
+test("a loop leaves an archive that has not ended", async () => {
+  const packed = gzipSync(bytes.subarray(0, 3000));
+  let isCancelled = false;
+  const waiting = new ReadableStream({
+    start: (its) => its.enqueue(packed),
+    cancel: () => {
+      isCancelled = true;
+    },
+  });
+  for await (const event of events(waiting)) {
+    assert.equal(event.type, "session");
+    break;
+  }
+  assert.equal(isCancelled, true);
+  const child = spawn(process.execPath, ["-e", `process.stdout.write(Buffer.from("${packed.toString("hex")}", "hex"));
+    setTimeout(() => {}, 60_000)`]);
+  for await (const event of events(child.stdout)) {
+    assert.equal(event.type, "session");
+    break;
+  }
+  child.kill();
+});
+
+test("a response is read once", async () => {
+  const response = new Response(bytes);
+  await all(response);
+  await assert.rejects(all(response), /the body of the response was already read/);
+});
+
 test("a gzip archive that cannot be unpacked", async () => {
   const packed = gzipSync(bytes);
   const junk = Buffer.concat([packed, Buffer.from("junkjunk")]);

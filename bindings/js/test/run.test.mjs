@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { NdjsonCheckError, StreamError, convert, events, run } from "ndjson-check";
@@ -727,4 +729,40 @@ test("a missing directory is not a missing command", async () => {
     await assert.rejects(start, { name: "NdjsonCheckError", message });
   }
   await assert.rejects(run("cat", [PLAIN], { cwd: "/no-such-directory" }).end, /no directory \/no-such-directory/);
+});
+
+test("a loop that is left while it waits ends the command", async () => {
+  const file = pidFile();
+  const agent = run(...shell(`echo $$ > ${file}; head -1 ${PLAIN}; exec sleep 60`));
+  const loop = agent[Symbol.asyncIterator]();
+  await loop.next();
+  const waiting = loop.next();
+  await loop.return();
+  assert.equal(await hasEnded(file), true);
+  await waiting;
+  const abort = new AbortController();
+  const streamed = run(...shell(`echo $$ > ${file}; cat ${PLAIN}; exec sleep 60`), { exitGrace: 60_000 });
+  setTimeout(() => abort.abort(), 300);
+  const take = async (source) => {
+    for await (const event of source) assert.ok(event.type);
+  };
+  await assert.rejects(pipeline(Readable.from(streamed), take, { signal: abort.signal }), { name: "AbortError" });
+  assert.equal(await hasEnded(file), true);
+});
+
+test("a run that gets no pipes is an error of that run", { skip: process.platform === "win32" }, () => {
+  const script = `
+    import { run } from "ndjson-check";
+    const runs = [];
+    let message = "";
+    try {
+      while (runs.length < 200) runs.push(run("sleep", ["1"]));
+    } catch (error) {
+      message = error.name + ": " + error.message;
+    }
+    await Promise.allSettled(runs.map((it) => it.end));
+    console.log(message);`;
+  const node = `ulimit -n 80; exec "${process.execPath}" --input-type=module -e '${script}'`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", node], { cwd: import.meta.dirname, encoding: "utf8" });
+  assert.equal(stdout, "NdjsonCheckError: failed to start sleep: too many open files\n", stderr);
 });

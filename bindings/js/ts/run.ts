@@ -172,11 +172,24 @@ function onWindows(
   return startOf(command, args, env, folder, files);
 }
 
+/** Without free file handles Node makes none. */
+function hasPipes(child: { readonly stdout: unknown }): boolean {
+  return child.stdout !== undefined && child.stdout !== null;
+}
+
+/** What the system says by a code. */
+const SYSTEM_ERRORS = new Map([
+  ["E2BIG", "the arguments are too long"],
+  ["EACCES", "permission denied"],
+  ["ENOENT", "no such file or directory"],
+]);
+
 /** Why a command does not start. */
 function notStarted(command: string, cwd: RunOptions["cwd"], cause: unknown): Error {
   // Such as a NUL byte in an argument, or one that a batch file cannot get.
   if (cause instanceof TypeError || cause instanceof NdjsonCheckError) return cause;
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const said = SYSTEM_ERRORS.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
   const why = cwd === undefined || isDirectory(cwd) ? said : `there is no directory ${String(cwd)}`;
   return new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause });
 }
@@ -290,6 +303,12 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       throw notStarted(command, cwd, cause);
     }
     const child = this.#child;
+    if (!hasPipes(child)) {
+      // Its error says so later, when nobody listens.
+      child.once("error", () => {});
+      this.#reader.close();
+      throw notStarted(command, cwd, new Error("too many open files"));
+    }
     guard(this.#kill);
     // A command may end before it has read its input.
     child.stdin?.on("error", () => {});
@@ -396,7 +415,18 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#hasLoop = true;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+  [Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
+    const events = this.#events();
+    const leave = events.return.bind(events);
+    // A generator is left only after the event that it waits for; only the end of the command may bring that.
+    events.return = (value) => {
+      if (!this.#isOver) this.stop();
+      return leave(value);
+    };
+    return events;
+  }
+
+  async *#events(): AsyncGenerator<AgentEvent, void, undefined> {
     this.#enterLoop();
     let isRead = false;
     try {

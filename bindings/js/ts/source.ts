@@ -22,12 +22,23 @@ export type Source =
   | Iterable<Chunk>
   | WebStream
   | { stream(): WebStream }
-  | { readonly body: WebStream | null; readonly ok?: boolean; readonly status?: number };
+  | {
+      readonly body: WebStream | null;
+      readonly bodyUsed?: boolean;
+      readonly ok?: boolean;
+      readonly status?: number;
+    };
 
 const NO_SOURCE = "the source is no stream, iterable, response, file, bytes or string";
 
-async function* webChunks(stream: WebStream): AsyncGenerator<Chunk> {
+/** Ends a source at once, although a part of it is awaited. */
+interface Leave {
+  now?: () => unknown;
+}
+
+async function* webChunks(stream: WebStream, leave: Leave = {}): AsyncGenerator<Chunk> {
   const reader = stream.getReader();
+  leave.now = () => reader.cancel();
   let isRead = false;
   try {
     for (;;) {
@@ -50,29 +61,33 @@ function isLines(source: object): source is AsyncIterable<string> {
   return Symbol.asyncIterator in source && "terminal" in source && "line" in source && "setPrompt" in source;
 }
 
-async function* chunks(source: Source): AsyncGenerator<Chunk> {
+async function* chunks(source: Source, leave: Leave): AsyncGenerator<Chunk> {
   if (typeof source === "string" && PATH.test(source)) {
     throw new TypeError("a string is the text of a stream, not its path; pass `createReadStream(path)` of node:fs");
   }
   if (typeof source === "string" || isBytes(source)) yield source;
   else if (typeof source !== "object" || source === null) throw new TypeError(NO_SOURCE);
-  else if ("getReader" in source) yield* webChunks(source);
+  else if ("getReader" in source) yield* webChunks(source, leave);
   else if (isLines(source)) for await (const line of source) yield `${line}\n`;
-  else if (Symbol.asyncIterator in source) yield* source;
-  else if (Symbol.iterator in source) yield* source;
+  else if (Symbol.asyncIterator in source) {
+    // A stream of Node.
+    if ("destroy" in source && typeof source.destroy === "function") leave.now = source.destroy.bind(source);
+    yield* source;
+  } else if (Symbol.iterator in source) yield* source;
   else if ("body" in source) {
     // What is there is the page of an error.
     if (source.ok === false) throw new NdjsonCheckError(`the response is an error: status ${source.status}`);
-    if (source.body !== null) yield* webChunks(source.body);
+    if (source.bodyUsed === true) throw new TypeError("the body of the response was already read");
+    if (source.body !== null) yield* webChunks(source.body, leave);
   } else if ("stream" in source && typeof source.stream === "function") {
     // A Blob, such as the File of an input field.
-    yield* webChunks(source.stream());
+    yield* webChunks(source.stream(), leave);
   } else throw new TypeError(NO_SOURCE);
 }
 
-async function* encoded(source: Source): AsyncGenerator<Uint8Array> {
+async function* encoded(source: Source, leave: Leave): AsyncGenerator<Uint8Array> {
   const encoder = new ChunkEncoder();
-  for await (const chunk of chunks(source)) yield encoder.encode(chunk);
+  for await (const chunk of chunks(source, leave)) yield encoder.encode(chunk);
   yield encoder.end();
 }
 
@@ -80,7 +95,8 @@ const GZIP = [0x1f, 0x8b] as const;
 
 /** The bytes of a source, unpacked if they begin as a gzip archive does. No event begins so. */
 async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
-  const parts = encoded(source);
+  const leave: Leave = {};
+  const parts = encoded(source, leave);
   let begin: Uint8Array | undefined = new Uint8Array();
   for await (const bytes of parts) {
     if (begin === undefined) {
@@ -91,7 +107,7 @@ async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
     const [first = GZIP[0], second] = begin;
     if (first === GZIP[0] && second === undefined) continue;
     if (first === GZIP[0] && second === GZIP[1]) {
-      yield* unpacked(begin, parts);
+      yield* unpacked(begin, parts, leave);
       return;
     }
     yield begin;
@@ -111,11 +127,13 @@ function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
 async function* unpacked(
   begin: Uint8Array,
   rest: AsyncGenerator<Uint8Array>,
+  leave: Leave,
 ): AsyncGenerator<Uint8Array> {
   if (typeof DecompressionStream === "undefined") {
     throw new NdjsonCheckError("the input is gzip-compressed: unpack it first");
   }
   let failure = undefined as { readonly error: unknown } | undefined;
+  let isRead = false;
   const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     // Copies: a part may be of shared memory.
     start: (its) => its.enqueue(new Uint8Array(begin)),
@@ -133,9 +151,14 @@ async function* unpacked(
   try {
     const stream = packed.pipeThrough(new DecompressionStream("gzip"));
     yield* webChunks(stream) as AsyncGenerator<Uint8Array>;
+    isRead = true;
   } catch (cause) {
+    isRead = true;
     if (failure !== undefined) throw failure.error;
     throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
+  } finally {
+    // The next part is awaited while this one is unpacked.
+    if (!isRead) await leave.now?.();
   }
 }
 
