@@ -6,7 +6,7 @@ mod pipes;
 
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender, SyncSender, sync_channel};
@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ndjson_check::internals::without_error_numbers;
 use ndjson_check::run::{AgentRun, AgentStdin, Command, Stdin, Stopper};
 use ndjson_check::{Answer, CheckerBuilder, Error, ProducerExit};
 use ndjson_check_formats::single::summary_json;
@@ -25,7 +24,7 @@ use pyo3::types::PyList;
 use self::inbox::{Finished, Inbox, Item, Message};
 use self::pipes::{OutputCopy, Pipe, Stderr, Stdout};
 use crate::failure::Failure;
-use crate::{NdjsonCheckError, PyChecker, error, output};
+use crate::{PyChecker, error, output};
 
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NativeRun>()
@@ -53,18 +52,6 @@ pub(crate) struct NativeRun {
 /// A time that `_options.py` has accepted: what is too long is the longest.
 fn seconds(limit: f64) -> Duration {
     Duration::try_from_secs_f64(limit).unwrap_or(Duration::MAX)
-}
-
-/// Why the command does not start, with its whole path: an error of the library has only the name.
-fn not_started(program: &Path, why: Error) -> PyErr {
-    match why {
-        Error::Start { source, .. } => {
-            let program = program.display();
-            let message = format!("failed to start {program}: {source}");
-            NdjsonCheckError::new_err(without_error_numbers(&message))
-        }
-        why => error(why),
-    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -97,8 +84,15 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
     let exit = run.exit().cloned().unwrap_or_default();
     if let Ok(summary) = run.finish() {
         let summary = summary_json(&summary, &found, &answer);
-        let _ = to.send(Message::Finished(Finished { summary, exit }));
+        let stderr_tail = last_lines(stderr);
+        let _ = to.send(Message::Finished(Finished { summary, stderr_tail, exit }));
     }
+}
+
+fn last_lines(stderr: &Mutex<VecDeque<u8>>) -> Vec<String> {
+    let mut exit = ProducerExit::default();
+    exit.keep_stderr(&String::from_utf8_lossy(locked(stderr).make_contiguous()));
+    exit.stderr.unwrap_or_default()
 }
 
 fn send_failure(
@@ -110,9 +104,7 @@ fn send_failure(
     let status = run.exit_status();
     // Ends the command; then all of its standard error is there.
     drop(run);
-    let mut exit = ProducerExit::default();
-    exit.keep_stderr(&String::from_utf8_lossy(locked(stderr).make_contiguous()));
-    let failure = Failure { error, status, stderr_tail: exit.stderr.unwrap_or_default() };
+    let failure = Failure { error, status, stderr_tail: last_lines(stderr) };
     let _ = to.send(Message::Failed(failure));
 }
 
@@ -180,7 +172,7 @@ impl NativeRun {
         let copy = copies_stderr.then(|| OutputCopy { of: Pipe::Stderr, to: sender.clone() });
         command = command.stderr(Stderr { tail: Arc::clone(&stderr), copy });
         let started = py.detach(|| command.spawn(&checker.checker));
-        let mut run = started.map_err(|why| not_started(program, why))?;
+        let mut run = started.map_err(error)?;
         let failed = |it: io::Error| PyOSError::new_err(it.to_string());
         let input = run.take_stdin().map(writer).transpose().map_err(failed)?;
         if let Some((input, first)) = input.as_ref().zip(stdin) {
@@ -225,6 +217,12 @@ impl NativeRun {
     /// The summary as JSON, once all events were read.
     fn result(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| locked(&self.inbox).result.as_ref().map(|it| it.summary.clone()))
+    }
+
+    /// The last lines of standard error, once all events were read.
+    fn stderr_tail(&self, py: Python<'_>) -> Vec<String> {
+        let lines = || locked(&self.inbox).result.as_ref().map(|it| it.stderr_tail.clone());
+        py.detach(lines).unwrap_or_default()
     }
 
     /// The number of the command's process.

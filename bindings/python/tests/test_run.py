@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, get_args
@@ -591,7 +591,6 @@ def test_what_came_before_a_failure_is_delivered() -> None:
         with pytest.raises(nc.NdjsonCheckError):
             run.wait()
         assert recording == b"{}\n"
-        assert list(run) == []
         with pytest.raises(nc.NdjsonCheckError, match="no known agent"):
             run.wait()
 
@@ -990,3 +989,44 @@ def test_the_program_is_on_the_path(program: str) -> None:
     done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     assert nc.__version__ in done.stdout
     assert ROOT.exists()
+
+
+def test_standard_error_of_a_run_that_succeeds_is_known() -> None:
+    run = nc.run(shell(f"cat {PLAIN}; echo a warning >&2"))
+    assert run.wait().passed
+    assert run.end.stderr_tail == ("a warning",)
+
+
+def test_a_run_that_failed_to_be_read_says_so_again() -> None:
+    run = nc.run(shell("echo '{\"a\":1}'; exit 3"))
+    for _ in range(2):
+        with pytest.raises(nc.NdjsonCheckError, match="no known agent"):
+            list(run)
+    assert repr(run) == "<Run of sh: the stream cannot be read, 0 events>"
+    with nc.run(["cat", PLAIN]) as left:
+        next(iter(left))
+    assert repr(left) == "<Run of cat: closed, 1 event>"
+
+
+def test_a_wrong_type_is_named() -> None:
+    command = ["cat", PLAIN]
+    wrong = [
+        (lambda: nc.run(command, open_stdin="no"), "open_stdin='no': must be True or False"),
+        (lambda: nc.run(command, inherit_stdin=1), "inherit_stdin=1: must be True or False"),
+        (lambda: nc.run(command, env="x"), "env: must be a mapping, not str"),
+        (lambda: nc.run(None), "the command is a list of arguments, not a NoneType"),
+        (lambda: nc.run([""]), "the command is empty"),
+        (lambda: list(nc.read(b"", strict="yes")), "strict='yes': must be True or False"),
+        (lambda: list(nc.read(None)), "a NoneType is no path, bytes"),
+        (lambda: nc.convert(b"", "text", thinking=None), "thinking=None: must be True or False"),
+        (lambda: nc.frame(5), "files: must be a list, not int"),
+        (lambda: nc.aread(b""), "a bytes is not asynchronous; use `read`"),
+        (lambda: nc.read(_pieces()), "the source is asynchronous; use `aread`"),
+    ]
+    for call, message in wrong:
+        with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}"):
+            call()
+
+
+async def _pieces() -> AsyncIterator[bytes]:
+    yield b""

@@ -36,6 +36,8 @@ def convert(
     """
     _options.choice("form", form, Form)
     _options.whole("results", results)
+    _options.flag("raw", raw)
+    _options.flag("thinking", thinking)
     checker = _checker(profile, strict, rules, config, max_line_bytes)
     return _written(source, checker, form, exit_status, signal, raw, results, thinking)
 

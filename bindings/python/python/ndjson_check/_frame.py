@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from . import _options
 from ._errors import NdjsonCheckError
 from ._events import (
     AnyEvent,
@@ -63,6 +64,8 @@ def frame(
     events this is faster."""
     if isinstance(files, (str, os.PathLike)):
         files = [files]
+    _options.iterable("files", files)
+    _options.flag("with_events", with_events)
     checker = _checker(profile, False, None, None, None)
     calls: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []

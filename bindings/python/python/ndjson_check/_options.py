@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Optional, Union, cast, get_args
 
 # The exit status of a process, or what returns it once the stream has ended, such as its `wait`.
@@ -60,6 +60,11 @@ def _returned(number: int | None) -> int:
     return number
 
 
+def flag(option: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{option}={value!r}: must be True or False")
+
+
 def callback(option: str, value: object) -> None:
     if value is None:
         return
@@ -95,6 +100,20 @@ def path(option: str, value: object) -> str:
         raise TypeError(f"{option}: {error}") from None
 
 
+def iterable(option: str, value: object) -> None:
+    if not isinstance(value, Iterable):
+        raise TypeError(f"{option}: must be a list, not {type(value).__name__}")
+
+
+def command(given: object) -> list[str]:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise TypeError(f"the command is a list of arguments, not a {type(given).__name__}")
+    words = [path("command", word) for word in cast("Iterable[object]", given)]
+    if words[:1] == [""]:
+        raise ValueError("the command is empty")
+    return words
+
+
 def levels(rules: object) -> tuple[tuple[str, str], ...]:
     if rules is None:
         return ()
@@ -108,9 +127,13 @@ def levels(rules: object) -> tuple[tuple[str, str], ...]:
     return items
 
 
-def variables(env: Mapping[str, str | None] | None) -> list[tuple[str, str | None]]:
+def variables(env: object) -> list[tuple[str, str | None]]:
+    if env is None:
+        return []
+    if not isinstance(env, Mapping):
+        raise TypeError(f"env: must be a mapping, not {type(env).__name__}")
     given: list[tuple[str, str | None]] = []
-    for key, value in (env or {}).items():
+    for key, value in cast("Mapping[str, str | None]", env).items():
         name = path("env", key)
         if not name or "=" in name:
             raise ValueError(f"env: {name!r} cannot be the name of a variable")

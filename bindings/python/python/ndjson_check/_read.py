@@ -62,6 +62,7 @@ def _checker(
     expectations of a `config`."""
     name = None if profile is None else _options.path("profile", profile)
     file = None if config is None else _options.path("config", config)
+    _options.flag("strict", strict)
     _options.whole("max_line_bytes", max_line_bytes)
     # Files may change between two calls.
     has_files = file is not None or (name is not None and os.path.exists(name))
@@ -250,8 +251,11 @@ def _pieces(source: Source) -> Iterator[_Bytes]:
             if not data:
                 return
             yield data
+    elif isinstance(source, Iterable):
+        yield from source
     else:
-        yield from source  # type: ignore[misc]
+        raise TypeError(f"a {type(source).__name__} is no path, bytes, file, socket or iterable of "
+                        "bytes")
 
 
 def _is_text(path: str) -> bool:
@@ -298,6 +302,8 @@ def read(
                     config=config, max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
     _options.callback("on_summary", on_summary)
+    if hasattr(source, "__aiter__"):
+        raise TypeError("the source is asynchronous; use `aread`")
 
     def events() -> Iterator[AnyEvent]:
         for chunk in _chunks(source):
@@ -402,6 +408,8 @@ def aread(
                     max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
     _options.callback("on_summary", on_summary)
+    if not hasattr(source, "__aiter__"):
+        raise TypeError(f"a {type(source).__name__} is not asynchronous; use `read`")
 
     async def finish() -> list[AnyEvent]:
         number = await _options.ended_later(exit_status)

@@ -136,7 +136,7 @@ class RunEnd:
     summary: Summary
 
     @classmethod
-    def _of(cls, summary: Summary) -> RunEnd:
+    def _of(cls, summary: Summary, stderr_tail: Sequence[str]) -> RunEnd:
         return cls(
             passed=summary["passed"],
             headline=summary["headline"],
@@ -153,7 +153,8 @@ class RunEnd:
             error_text=summary.get("error_text"),
             exit_status=summary.get("exit_status"),
             signal=summary.get("signal"),
-            stderr_tail=tuple(summary.get("stderr_tail", ())),
+            # Of a run that succeeded, the summary has none.
+            stderr_tail=tuple(summary.get("stderr_tail", stderr_tail)),
             summary=summary,
         )
 
@@ -258,6 +259,8 @@ class _Agent:
             return self.native
 
     def next_batch(self) -> _Batch:
+        if self.failure is not None:
+            raise self.failure
         native = self.begin()
         try:
             return native.next_batch()
@@ -396,17 +399,24 @@ class Run:
         )
 
     def __repr__(self) -> str:
-        state = self._end.outcome if self._end else "not ended"
-        return f"<Run of {self.name}: {state}, {len(self._events)} events>"
+        if self._end is not None:
+            state: str = self._end.outcome
+        elif self._agent.failure is not None:
+            state = "the stream cannot be read"
+        else:
+            state = "closed" if self._agent.is_left else "not ended"
+        events = "1 event" if len(self._events) == 1 else f"{len(self._events)} events"
+        return f"<Run of {self.name}: {state}, {events}>"
 
     def _take(self, batch: _Batch) -> bool:
         """Whether there is more."""
         if batch:
             self._batch = iter(batch)
             return True
-        result = self._agent.begin().result()
+        native = self._agent.begin()
+        result = native.result()
         if result is not None and self._end is None:
-            self._end = RunEnd._of(json.loads(result))
+            self._end = RunEnd._of(json.loads(result), native.stderr_tail())
             if (on_stderr := self._listeners.get("stderr")) is not None:
                 on_stderr(b"")
         return False
@@ -597,9 +607,9 @@ def run(
     command. While events are read, `on_stdout` gets the bytes of the stream, such as to keep the
     recording, and `on_stderr` gets standard error.
     """
-    if isinstance(command, (str, bytes)):
-        raise TypeError("the command is a list of arguments, not one string")
-    words = [_options.path("command", word) for word in command]
+    words = _options.command(command)
+    _options.flag("inherit_stdin", inherit_stdin)
+    _options.flag("open_stdin", open_stdin)
     folder = None if cwd is None else _options.path("cwd", cwd)
     variables = _options.variables(env)
     given = _options.data("stdin", stdin)
@@ -612,8 +622,6 @@ def run(
     _options.callback("on_stderr", on_stderr)
 
     def start() -> _native.NativeRun:
-        if folder is not None and not os.path.isdir(folder):
-            raise NdjsonCheckError(f"there is no directory {_shown(folder)}")
         directory = None if config is None else _real_directory(folder)
         checker = _checker(profile, strict, rules, config, max_line_bytes,
                            command=name, directory=directory)

@@ -29,6 +29,7 @@ pub(super) enum Message {
 pub(super) struct Finished {
     /// The summary as JSON.
     pub(super) summary: String,
+    pub(super) stderr_tail: Vec<String>,
     pub(super) exit: ProducerExit,
 }
 
