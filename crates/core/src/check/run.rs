@@ -110,12 +110,16 @@ impl<'c> Run<'c> {
     pub(super) fn observe(
         &mut self,
         line: &Line<'_>,
-        facts: &Facts<'_>,
+        mut facts: Facts<'_>,
         is_valid: bool,
         findings: &mut Findings<'_>,
         out: &mut dyn Observer,
     ) {
         self.events += 1;
+        if self.background.is_of_agent(facts.session) {
+            facts.leave_to_sub_agent();
+        }
+        let facts = &facts;
         let place = self.terminal.place(facts);
         self.session.order.observe(facts, &mut findings.pending);
         let (mut text, mut turn_at) = (TextUpdates::new(), None);

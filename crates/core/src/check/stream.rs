@@ -125,7 +125,7 @@ impl<'c> LineLoop<'c> {
                 if let Some(members) = &mut self.members {
                     members.count(facts.tag, facts.line, recalled.unknown_members);
                 }
-                self.run.observe(&line, &facts, is_valid, &mut self.findings, out);
+                self.run.observe(&line, facts, is_valid, &mut self.findings, out);
                 if self.findings.pending.is_empty() {
                     continue;
                 }
@@ -197,7 +197,7 @@ impl<'c> LineLoop<'c> {
         if let Some(members) = &mut self.members {
             members.count(facts.tag, facts.line, &unknown);
         }
-        self.run.observe(line, &facts, is_valid, &mut self.findings, out);
+        self.run.observe(line, facts, is_valid, &mut self.findings, out);
         Ok(())
     }
 

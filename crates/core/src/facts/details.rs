@@ -30,6 +30,16 @@ pub(crate) struct EventDetails<'e> {
     pub(crate) usage: Vec<UsageUpdate>,
 }
 
+impl EventDetails<'_> {
+    /// What it thinks, plans and is asked is not shown; what it uses is.
+    fn leave_to_sub_agent(&mut self) {
+        self.thinking.clear();
+        self.session.clear();
+        self.plan = None;
+        self.notices.retain(|notice| notice.kind != NoticeKind::Prompt);
+    }
+}
+
 /// What an event says about that with which the agent works.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SessionDetail {
@@ -154,6 +164,9 @@ impl DetailReader {
                 }
             }
             (Thought::Nothing, _) => {}
+        }
+        if facts.is_of_sub_agent {
+            details.leave_to_sub_agent();
         }
         if is_other_block {
             self.block.end(&mut details.thinking);

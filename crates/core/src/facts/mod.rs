@@ -68,6 +68,8 @@ pub(crate) struct Facts<'e> {
     pub(crate) rare: Option<Box<RareFacts<'e>>>,
     /// The event, unless the memory of lines knew what it means.
     pub(crate) event: Option<JsonRef<'e>>,
+    /// Whether a sub-agent with a session of its own wrote it.
+    pub(crate) is_of_sub_agent: bool,
 }
 
 /// What only some events say. Stages read it in this order: calls, text, end.
@@ -253,6 +255,13 @@ pub(crate) struct RunEnd<'e> {
 }
 
 impl<'e> Facts<'e> {
+    /// Its texts are not those of the run, and its session is not that of the run.
+    pub(crate) fn leave_to_sub_agent(&mut self) {
+        (self.session, self.text) = (None, None);
+        self.more_texts.clear();
+        self.is_of_sub_agent = true;
+    }
+
     /// The event as messages name it.
     pub(crate) fn name(&self) -> String {
         if self.tag.is_empty() { "without a tag".to_owned() } else { shown(self.tag) }

@@ -98,6 +98,7 @@ impl<V> FactTemplate<'_, V> {
             thought: self.thought.map(|chunk| values.text(chunk)),
             rare: None,
             event: None,
+            is_of_sub_agent: false,
         }
     }
 }

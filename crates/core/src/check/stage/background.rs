@@ -17,6 +17,8 @@ pub(crate) struct BackgroundWork {
     stopped: Vec<BoundedId>,
     /// Work that was stopped during the run: it is lost if the agent says so.
     stopped_in_run: BTreeMap<(u64, usize), BoundedId>,
+    /// The sessions of sub-agents that were started as such work.
+    agents: Vec<BoundedId>,
     /// Work that ended before the stream shows that it starts.
     ended_early: Vec<BoundedId>,
     /// Whether the stream shows when such work starts.
@@ -30,6 +32,11 @@ impl BackgroundWork {
         let Some(rare) = &facts.rare else { return };
         for id in &rare.background_started {
             self.shows_starts = true;
+            // Some work has the id of the session that starts it.
+            let is_own = facts.session.is_some_and(|session| id.is(session));
+            if !is_own && self.agents.len() < BACKGROUND_MAX && !self.agents.contains(id) {
+                self.agents.push(id.clone());
+            }
             self.stopped.retain(|stopped| stopped != id);
             self.stopped_in_run.retain(|_, stopped| stopped != id);
             let is_over = self.ended_early.iter().position(|ended| ended == id);
@@ -54,6 +61,12 @@ impl BackgroundWork {
             self.open.append(&mut self.stopped_in_run);
             self.has_lost_unknown = !self.shows_starts;
         }
+    }
+
+    /// Whether a session is that of a sub-agent.
+    #[inline]
+    pub(crate) fn is_of_agent(&self, session: Option<&str>) -> bool {
+        session.is_some_and(|session| self.agents.iter().any(|agent| agent.is(session)))
     }
 
     /// A line of plain text says that work was lost, without its name.
