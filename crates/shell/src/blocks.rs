@@ -51,14 +51,9 @@ impl OpenBlocks {
         }
     }
 
-    /// Takes a command of PowerShell, whose blocks have braces: `if ($a) {`, `} else {`, `}`.
-    pub(super) fn observe_braces(&mut self, command: &str) {
-        if command.starts_with('}') {
-            self.braces = self.braces.saturating_sub(1);
-        }
-        if command.len() > 1 && command.ends_with('{') {
-            self.braces += 1;
-        }
+    /// Takes the blocks of PowerShell that a command opens or, below zero, ends: `if ($a) {`, `}`.
+    pub(super) fn observe_braces(&mut self, opened: isize) {
+        self.braces = self.braces.saturating_add_signed(opened);
     }
 
     pub(super) fn add_piped(&mut self, commands: &mut Vec<ShellCommand>) {

@@ -312,6 +312,16 @@ mod tests {
         ("make; if ($LASTEXITCODE -ne 0) {\n exit 1\n}", "nothing c"),
         ("& {\n if ($x) {\n ls\n }\n make\n}", "own c"),
         ("grep -c '{'\nmake", "own f c"),
+        ("if ($x) { # c\n make || exit 1\n}", "nothing c"),
+        ("if ($x) { ls\n make || exit 1\n}", "nothing c"),
+        ("if ($x)\n{ ls\n make || exit 1\n}", "nothing c"),
+        ("if ($x) {\n ls\n} else { ls\n make || exit 1\n}", "nothing c"),
+        ("if ($x) { ls; make || exit 1; ls }", "nothing c"),
+        ("if ($x) {\n $h = @{ a = 1\n }\n make || exit 1\n}", "nothing c"),
+        ("if ($x) {\n ls\n} else\n# c\n{\n make || exit 1\n}", "nothing c"),
+        ("for i in; { make; }", "nothing c"),
+        ("ls # see {\nmake && ls", "if c"),
+        ("find . -exec ls {} +\nmake", "own c"),
         ("if (Test-Path x) { Write-Host done }; make", "own c"),
     ];
 

@@ -41,6 +41,9 @@ pub(super) struct ShellParser<'t> {
     pub(super) depth: usize,
     pub(super) options: ShellOptions,
     pub(super) has_blocks: bool,
+    /// How many blocks of PowerShell the words of the command open.
+    pub(super) braces: isize,
+    is_behind_loop: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -62,6 +65,8 @@ impl<'t> ShellParser<'t> {
             depth: 0,
             options: ShellOptions::default(),
             has_blocks: has_block_end(line),
+            braces: 0,
+            is_behind_loop: false,
             heredocs: Vec::new(),
             here_string: None,
             functions: Functions::default(),
@@ -202,10 +207,11 @@ impl<'t> ShellParser<'t> {
             pipe.raised = 0;
             blocks.add_piped(&mut pipe.commands);
         }
-        let before = self.rest;
         let words = self.words();
+        let braces = std::mem::take(&mut self.braces);
         if !self.has_blocks {
-            blocks.observe_braces(before[..before.len() - self.rest.len()].trim());
+            blocks.observe_braces(braces);
+            self.is_behind_loop = words.first().is_some_and(|it| it == "for" || it == "select");
         }
         let read = self.here_string.take().or(pipe.text.take());
         if reads_commands(&words) {
@@ -228,9 +234,14 @@ impl<'t> ShellParser<'t> {
             return Some((Vec::new(), PipelineEnd::None));
         }
         let options = self.options;
+        // `for i in a b; { make; }`
+        let is_behind_loop = std::mem::take(&mut self.is_behind_loop);
         self.next();
         let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
         let mut ending = self.ending;
+        if is_braces && is_behind_loop {
+            raise(&mut commands, ExitShown::Nothing);
+        }
         if is_braces {
             self.end_group(&mut commands);
         } else {

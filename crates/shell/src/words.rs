@@ -7,8 +7,10 @@ use super::wrappers::{has, is_assignment, without_keywords, without_prefix};
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
 /// Words of PowerShell before a block.
-const BLOCKS: &[&str] =
-    &["catch", "do", "else", "elseif", "finally", "for", "foreach", "if", "switch", "try", "while"];
+const BLOCKS: &[&str] = &[
+    "begin", "catch", "do", "else", "elseif", "end", "finally", "for", "foreach", "if", "process",
+    "switch", "trap", "try", "while",
+];
 
 impl ShellParser<'_> {
     /// The words of a command, without what it reads from and writes to files.
@@ -22,9 +24,7 @@ impl ShellParser<'_> {
                 Some('\n') if names_function(&words) && has_body(self.rest) => {
                     self.function_body(&mut words);
                 }
-                Some('\n') if !self.has_blocks && begins_block(&words, self.rest) => {
-                    self.skip_space();
-                }
+                Some('\n') if !self.has_blocks && heads_block(&words) && self.skip_to_body() => {}
                 None | Some('\n' | ';' | '|' | ')') => return words,
                 Some('&') if !self.rest.starts_with("&>") => return words,
                 Some('&') => {
@@ -53,11 +53,23 @@ impl ShellParser<'_> {
                     let names_file = word.bytes().all(|it| it.is_ascii_digit())
                         || word.starts_with('{') && word.ends_with('}');
                     if !(names_file && self.rest.starts_with(['<', '>'])) {
+                        self.braces += opened_braces(&before[..before.len() - self.rest.len()]);
                         words.push(word);
                     }
                 }
             }
         }
+    }
+
+    /// Whether `{` comes next, perhaps in another line; then it is there.
+    fn skip_to_body(&mut self) -> bool {
+        let before = self.rest;
+        self.skip_space();
+        let has_body = self.rest.starts_with('{');
+        if !has_body {
+            self.rest = before;
+        }
+        has_body
     }
 
     /// The body of a function, which may never be called. The last of the words is its name.
@@ -116,9 +128,18 @@ impl ShellParser<'_> {
     }
 }
 
-/// `if (…)` of PowerShell, whose block begins in another line.
-fn begins_block(words: &[String], rest: &str) -> bool {
-    words.first().is_some_and(|first| has(BLOCKS, first)) && rest.trim_start().starts_with('{')
+/// `if (…)` of PowerShell, whose block may begin in another line, or `} else`.
+fn heads_block(words: &[String]) -> bool {
+    words.iter().find(|word| *word != "}").is_some_and(|first| has(BLOCKS, first))
+}
+
+/// How many blocks of PowerShell a word opens: `{`, `@{`. One that ends them counts negative.
+fn opened_braces(written: &str) -> isize {
+    if written.contains(['\'', '"', '\\']) {
+        return 0;
+    }
+    let count = |sign: char| isize::try_from(written.matches(sign).count()).unwrap_or_default();
+    count('{') - count('}')
 }
 
 fn begins_case(words: &[String]) -> bool {
