@@ -120,7 +120,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "expect.calls = [{ kind = \"command\", at-most = 1, output = { passed = \"a\" } }]",
-        "1:17: patterns of an output that passed or failed need `runs`",
+        "1:17: `passed` and `failed` of an output need `runs`",
     ),
     ("expect.answer = {}", "1:17: `answer` needs `matches` or `schema`"),
     ("expect.answer.matches = \"\"", "1:25: `matches` is empty: every answer matches it"),

@@ -121,6 +121,22 @@ test("a loop leaves an archive that has not ended", async () => {
     break;
   }
   child.kill();
+  const closed = new ReadableStream({
+    start: (its) => {
+      its.enqueue(packed.subarray(0, -4));
+      its.close();
+    },
+  });
+  const failing = new ReadableStream({
+    start: (its) => its.enqueue(packed),
+    cancel: () => Promise.reject(new Error("it cannot be cancelled")),
+  });
+  for (const source of [new Blob([packed]), new Response(packed), closed, failing, packed]) {
+    for await (const event of events(source)) {
+      assert.equal(event.type, "session");
+      break;
+    }
+  }
 });
 
 test("a response is read once", async () => {

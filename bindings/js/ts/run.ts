@@ -179,9 +179,10 @@ function hasPipes(child: { readonly stdout: unknown }): boolean {
 
 /** What the system says by a code. */
 const SYSTEM_ERRORS = new Map([
-  ["E2BIG", "the arguments are too long"],
+  ["E2BIG", "the arguments or the environment are too long"],
   ["EACCES", "permission denied"],
   ["ENOENT", "no such file or directory"],
+  ["ENOTDIR", "not a directory"],
 ]);
 
 /** Why a command does not start. */

@@ -48,6 +48,7 @@ async function* webChunks(stream: WebStream, leave: Leave = {}): AsyncGenerator<
     }
     isRead = true;
   } finally {
+    delete leave.now;
     if (!isRead) await reader.cancel().catch(() => {});
     reader.releaseLock();
   }
@@ -157,8 +158,8 @@ async function* unpacked(
     if (failure !== undefined) throw failure.error;
     throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
   } finally {
-    // The next part is awaited while this one is unpacked.
-    if (!isRead) await leave.now?.();
+    // The next part is awaited while this one is unpacked. How its source ends does not matter any more.
+    if (!isRead) await Promise.resolve(leave.now?.()).catch(() => {});
   }
 }
 

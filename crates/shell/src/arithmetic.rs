@@ -3,8 +3,8 @@
 use super::parser::{DEPTH_MAX, ShellParser};
 
 impl ShellParser<'_> {
-    /// Passes over `((…))`, if it comes next. Bash runs only the substitutions in it, PowerShell all
-    /// of it.
+    /// Passes over `((…))`, if it comes next. Bash runs only the substitutions in it, PowerShell
+    /// all of it.
     pub(super) fn arithmetic(&mut self) -> bool {
         let Some(text) = self.rest.strip_prefix("((") else { return false };
         let length = length(text);

@@ -226,8 +226,8 @@ impl CheckerBuilder {
         let Self { profile, schema, expectations, program, directory, prices, mut options } = self;
         let wrong = |message| Error::Expectation { place: "the prices".to_owned(), message };
         options.prices = Arc::new(Prices::new(prices).map_err(wrong)?);
-        if options.limits.cost.is_some_and(|cost| cost.is_nan() || cost < 0.0) {
-            let message = "the cost is no amount of US dollars, 0 or more".to_owned();
+        if options.limits.cost.is_some_and(|cost| !cost.is_finite() || cost < 0.0) {
+            let message = "the cost must be 0 US dollars or more".to_owned();
             return Err(Error::Expectation { place: "the limits".to_owned(), message });
         }
         options.silent = program.and_then(|it| Profile::of_call(&it, &options.arguments));

@@ -137,7 +137,7 @@ setters!(ExpectedCalls {
 });
 
 impl ExpectedCalls {
-    /// Whether a run can meet the expectation, and can break it.
+    /// Whether its parts make sense together.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl ExpectedCalls {
             }
             () if except.is_some() && runs.is_none() => Err("`except` needs `runs`"),
             () if is_judged && runs.is_none() => {
-                Err("patterns of an output that passed or failed need `runs`")
+                Err("`passed` and `failed` of an output need `runs`")
             }
             () if self.after.is_some() && self.after == kind => {
                 Err("`after` is the kind of the calls: none comes after the last of its kind")

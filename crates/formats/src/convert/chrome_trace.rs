@@ -17,9 +17,17 @@ use crate::limits::MESSAGE_BYTES_MAX;
 const RUN: u8 = 1;
 const TEXT: u8 = 2;
 
+/// How much waits for the first time.
+const EARLY_MAX: usize = 256;
+
+/// When something happens, and when it ends.
+type Times = (ClockTime, Option<ClockTime>);
+
 #[derive(Default)]
 pub(super) struct ChromeTrace {
     clock: TraceClock,
+    /// What happened before the first time, such as warnings of the runtime: it gets that time.
+    early: Vec<(Times, Value)>,
     calls: OpenCalls,
     has_events: bool,
     profile: String,
@@ -46,6 +54,30 @@ impl ChromeTrace {
         out.push_str(&event.to_string());
     }
 
+    /// Writes what happens at a time, or until another one.
+    fn write_at(&mut self, times: Times, event: Value, out: &mut String) {
+        if !self.clock.is_settled() && self.early.len() < EARLY_MAX {
+            return self.early.push((times, event));
+        }
+        self.write_early(out);
+        self.write_timed(times, event, out);
+    }
+
+    fn write_early(&mut self, out: &mut String) {
+        for (times, event) in std::mem::take(&mut self.early) {
+            self.write_timed(times, event, out);
+        }
+    }
+
+    fn write_timed(&mut self, (start, end): Times, mut event: Value, out: &mut String) {
+        let start = self.microseconds(start);
+        event["ts"] = start.into();
+        if let Some(end) = end {
+            event["dur"] = self.microseconds(end).saturating_sub(start).into();
+        }
+        self.write(&event, out);
+    }
+
     fn begin(&mut self, profile: &str, now: ClockTime, out: &mut String) {
         profile.clone_into(&mut self.profile);
         self.turn = (1, now);
@@ -66,17 +98,15 @@ impl ChromeTrace {
         args: &Value,
         out: &mut String,
     ) {
-        let (start, end) = (self.microseconds(start), self.microseconds(end));
         let span = json!({"name": name, "cat": "run", "ph": "X", "pid": 1, "tid": thread,
-            "ts": start, "dur": end.saturating_sub(start), "args": args});
-        self.write(&span, out);
+            "args": args});
+        self.write_at((start, Some(end)), span, out);
     }
 
     fn instant(&mut self, kind: &str, name: &str, now: ClockTime, args: &Value, out: &mut String) {
-        let at = self.microseconds(now);
         let instant = json!({"name": name, "cat": kind, "ph": "i", "s": "p", "pid": 1, "tid": RUN,
-            "ts": at, "args": args});
-        self.write(&instant, out);
+            "args": args});
+        self.write_at((now, None), instant, out);
     }
 
     fn call(
@@ -86,7 +116,6 @@ impl ChromeTrace {
         now: ClockTime,
         out: &mut String,
     ) {
-        let (start, end) = (self.microseconds(call.start), self.microseconds(now));
         let name = call.detail.as_ref().map_or_else(
             || call.tool_name().to_owned(),
             |detail| format!("{} {detail}", call.tool_name()),
@@ -101,12 +130,12 @@ impl ChromeTrace {
         args.extend(arguments.map(|arguments| ("arguments".to_owned(), arguments.into())));
         let result = result.map(|text| clipped(text, MESSAGE_BYTES_MAX).into_owned());
         args.extend(result.map(|result| ("result".to_owned(), result.into())));
-        let half = |phase: &str, at: u64, args: Value| {
+        let half = |phase: &str, args: Value| {
             json!({"name": name, "cat": "call", "ph": phase, "id": call.number, "pid": 1,
-                "tid": RUN, "ts": at, "args": args})
+                "tid": RUN, "args": args})
         };
-        self.write(&half("b", start, args.into()), out);
-        self.write(&half("e", end, json!({})), out);
+        self.write_at((call.start, None), half("b", args.into()), out);
+        self.write_at((now, None), half("e", json!({})), out);
     }
 
     fn close_turn(&mut self, now: ClockTime, out: &mut String) {
@@ -123,6 +152,7 @@ impl ChromeTrace {
         self.close_turn(now, out);
         let args = serde_json::to_value(result).unwrap_or_default();
         self.instant("run", result.outcome.name(), now, &args, out);
+        self.write_early(out);
         let clock = self.clock.meaning();
         let mut data = json!({"profile": self.profile, "clock": clock});
         let known = [("session_id", &self.session_id), ("prompt", &self.prompt)];
@@ -143,14 +173,10 @@ impl ChromeTrace {
 
 impl ChromeTrace {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
-        let Some(before) = self.clock.before(event) else { return };
-        for event in before.iter().chain([event]) {
-            self.write_event(event, out);
-        }
-    }
-
-    fn write_event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
+        if self.clock.is_settled() {
+            self.write_early(out);
+        }
         match &event.kind {
             EventKind::Session(begun) => {
                 let Session { profile, session, .. } = &**begun;

@@ -1,17 +1,12 @@
 //! Times for formats that need one for everything.
 
-use ndjson_check_core::{Event, EventKind, EventTime};
-
-/// How many events wait for the first time.
-const UNTIMED_MAX: usize = 64;
+use ndjson_check_core::EventTime;
 
 /// Gives the time of each event: that of the stream, or its order if the stream has no times.
 ///
-/// Warnings of the runtime and the start of the session often have no time, although what follows
-/// has: these events wait for the first time, and get it. Times never go back.
+/// Which of the two is decided when a time is needed first, and then stays. Times never go back.
 #[derive(Debug, Default)]
 pub(super) struct TraceClock {
-    waiting: Vec<Event<'static>>,
     has_times: Option<bool>,
     first_ms: u64,
     latest: ClockTime,
@@ -39,39 +34,25 @@ impl ClockTime {
 }
 
 impl TraceClock {
-    /// Keeps the event, if it must wait; otherwise returns those before it, whose turn it is now.
-    pub(super) fn before(&mut self, event: &Event<'_>) -> Option<Vec<Event<'static>>> {
-        let must_wait = self.has_times.is_none()
-            && event.at.time_ms.is_none()
-            && !matches!(event.kind, EventKind::End(_) | EventKind::Cut(_))
-            && self.waiting.len() < UNTIMED_MAX;
-        if must_wait {
-            self.waiting.push(event.clone().into_owned());
-            return None;
-        }
-        self.settle(event.at.time_ms);
-        Some(std::mem::take(&mut self.waiting))
-    }
-
-    fn settle(&mut self, time_ms: Option<u64>) {
-        if self.has_times.is_none() {
-            self.has_times = Some(time_ms.is_some());
-            self.first_ms = time_ms.unwrap_or_default();
-        }
-    }
-
     /// An event without a time has that of the one before.
     pub(super) fn now(&mut self, at: EventTime) -> ClockTime {
-        self.latest.line = self.latest.line.max(at.line.unwrap_or_default());
-        self.latest.time_ms = self.latest.time_ms.max(at.time_ms);
+        let EventTime { line, time_ms, .. } = at;
+        if self.latest.time_ms.is_none() {
+            self.first_ms = time_ms.unwrap_or_default();
+        }
+        self.latest.line = self.latest.line.max(line.unwrap_or_default());
+        self.latest.time_ms = self.latest.time_ms.max(time_ms);
         self.latest
     }
 
-    pub(super) fn milliseconds(&self, time: ClockTime) -> u64 {
-        if self.has_times() { time.time_ms.unwrap_or(self.first_ms) } else { time.line }
+    pub(super) fn milliseconds(&mut self, time: ClockTime) -> u64 {
+        if !self.has_times() {
+            return time.line;
+        }
+        time.time_ms.unwrap_or(self.first_ms)
     }
 
-    pub(super) fn meaning(&self) -> &'static str {
+    pub(super) fn meaning(&mut self) -> &'static str {
         if self.has_times() {
             "the times in the stream"
         } else {
@@ -79,8 +60,13 @@ impl TraceClock {
         }
     }
 
-    pub(super) fn has_times(&self) -> bool {
-        self.has_times == Some(true)
+    /// Whether it is decided, or will not change any more: there is a time.
+    pub(super) fn is_settled(&self) -> bool {
+        self.has_times.is_some() || self.latest.time_ms.is_some()
+    }
+
+    pub(super) fn has_times(&mut self) -> bool {
+        *self.has_times.get_or_insert(self.latest.time_ms.is_some())
     }
 }
 
@@ -97,7 +83,6 @@ mod tests {
     #[test]
     fn times_never_go_back() {
         let mut clock = TraceClock::default();
-        clock.settle(Some(50));
         let times = [None, Some(50), None, Some(40), Some(60)];
         let times: Vec<ClockTime> =
             (1..).zip(times).map(|(line, time)| clock.now(at(line, time))).collect();
@@ -108,7 +93,6 @@ mod tests {
     #[test]
     fn a_stream_without_times_has_an_order() {
         let mut clock = TraceClock::default();
-        clock.settle(None);
         let first = clock.now(at(3, None));
         assert_eq!(clock.milliseconds(first), 3);
         // A time that comes too late changes nothing.

@@ -190,13 +190,6 @@ impl OtlpSpans {
 
 impl OtlpSpans {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
-        let Some(before) = self.clock.before(event) else { return };
-        for event in before.iter().chain([event]) {
-            self.write_event(event, out);
-        }
-    }
-
-    fn write_event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
         match &event.kind {
             EventKind::Session(begun) => {

@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use super::Schema;
 use crate::json::{JsonRef, pointer};
+use crate::limits::CALL_ID_BYTES_MAX;
 
 /// Keywords with schemas that may apply to the same value.
 const BRANCHES: &[&str] = &["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"];
 
 /// How many names of a place are remembered, if the schema does not describe them.
-const NAMES_REMEMBERED_MAX: usize = 256;
+const NAMES_REMEMBERED_MAX: usize = 64;
 
 /// Keywords with an object of schemas.
 const SCHEMAS_BY_NAME: &[&str] = &["dependentSchemas", "patternProperties"];
@@ -129,7 +130,9 @@ impl DescribedMembers {
                 let parts = || children(document, &self.parts, &keywords);
                 return Some(self.any.get_or_insert_with(|| Box::new(Self::new(parts()))));
             }
-            if parts.is_empty() && self.members.len() >= NAMES_REMEMBERED_MAX {
+            let is_remembered =
+                self.members.len() < NAMES_REMEMBERED_MAX && name.len() <= CALL_ID_BYTES_MAX;
+            if parts.is_empty() && !is_remembered {
                 return None;
             }
             let below = (!parts.is_empty()).then(|| Self::new(parts));
@@ -160,8 +163,11 @@ impl DescribedMembers {
     }
 }
 
-/// The part of a schema at this pointer.
+/// The part of a schema at this pointer. The name of an anchor is none.
 fn resolved<'s>(document: &'s Value, pointer: &str) -> Option<&'s Value> {
+    if !(pointer.is_empty() || pointer.starts_with('/')) {
+        return None;
+    }
     pointer::tokens(pointer).try_fold(document, |value, token| match value {
         Value::Array(items) => items.get(token.parse::<usize>().ok()?),
         value => value.get(&*token),
@@ -244,6 +250,34 @@ mod tests {
         });
         let found = unknown(&schema, &value);
         assert_eq!(found, ["/list/*/a~1b", "/map/name/y", "/map/other/y", "/new"]);
+    }
+
+    #[test]
+    fn an_anchor_is_no_pointer() {
+        let schema = json!({ "properties": { "a": { "$ref": "#opt" } },
+            "$defs": { "opt": { "$anchor": "opt", "properties": { "b": {} } } } });
+        let mut described = DescribedMembers::new(vec![String::new()]);
+        let value = json!({ "a": { "b": 1 } });
+        let mut found = Vec::new();
+        described
+            .unknown(&schema, JsonRef::tree(&value), &mut |at: &str| found.push(at.to_owned()));
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn few_names_are_remembered() {
+        let schema = json!({ "properties": { "known": {} } });
+        let mut described = DescribedMembers::new(vec![String::new()]);
+        let names = (0..1_000).map(|number| (format!("n{number}"), Value::Null));
+        let long = ("x".repeat(1_000), Value::Null);
+        let value = Value::Object(names.chain([long]).collect());
+        for _ in 0..2 {
+            let mut count = 0;
+            described.unknown(&schema, JsonRef::tree(&value), &mut |_| count += 1);
+            assert_eq!(count, 1_001);
+        }
+        assert!(described.members.len() <= NAMES_REMEMBERED_MAX);
+        assert!(described.members.iter().all(|(name, _)| name.len() <= CALL_ID_BYTES_MAX));
     }
 
     #[cfg(feature = "user-schemas")]
