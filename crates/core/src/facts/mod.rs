@@ -68,7 +68,7 @@ pub(crate) struct Facts<'e> {
     pub(crate) rare: Option<Box<RareFacts<'e>>>,
     /// The event, unless the memory of lines knew what it means.
     pub(crate) event: Option<JsonRef<'e>>,
-    /// Whether a sub-agent with a session of its own wrote it.
+    /// Whether a sub-agent wrote it, in its own session.
     pub(crate) is_of_sub_agent: bool,
 }
 

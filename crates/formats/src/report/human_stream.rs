@@ -201,7 +201,7 @@ impl ShownStream {
 
 /// The figures, each of which stays whole.
 fn figures(title: &str, summary: &StreamSummary, headline: &Headline) -> String {
-    let figures = summary_text::figures_beside(title, summary, headline);
+    let figures = summary_text::figures_below(title, summary, headline);
     let whole: Vec<String> = figures.iter().map(|figure| figure.replace(' ', NO_BREAK)).collect();
     whole.join(BETWEEN)
 }

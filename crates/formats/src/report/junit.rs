@@ -128,7 +128,7 @@ impl Junit {
 
     /// The test case of the stream. A demand that is not met fails in its own case.
     fn of_stream(&self, summary: &StreamSummary, headline: &Headline) -> TestCase {
-        let figures = summary_text::figures_beside(&self.title, summary, headline);
+        let figures = summary_text::figures_below(&self.title, summary, headline);
         let message = [headline.text()].into_iter().chain(figures).collect::<Vec<_>>();
         let message = valid(&message.join(" · "));
         let mut of_stream = causes(&self.found, headline);

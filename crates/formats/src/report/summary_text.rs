@@ -84,8 +84,8 @@ pub(super) fn figures(title: &str, summary: &StreamSummary) -> Vec<String> {
     names(title, summary).into_iter().chain(numbers).collect()
 }
 
-/// The same beside the headline, which says the exit status of most failures.
-pub(super) fn figures_beside(
+/// The same without what the headline says: the exit status of most failures.
+pub(super) fn figures_below(
     title: &str,
     summary: &StreamSummary,
     headline: &Headline,

@@ -12,9 +12,9 @@ const POINTS_MIN: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     points: Vec<MeterPoint>,
-    /// How often every second point was dropped: each stands for twice as many sums since then.
+    /// How often every second point was dropped: each then covers twice as many sums.
     halvings: u32,
-    /// The sums for which the last point stands.
+    /// The sums that the last point covers.
     in_last: u64,
     /// The tokens of all messages.
     messages: u64,
