@@ -333,24 +333,3 @@ fn arguments_and_exit_statuses_are_those_of_the_agent() {
     }
     assert!(arguments > 80 && exit_codes > 25, "{arguments} {exit_codes}");
 }
-
-/// Goal: limits and curves count a sub-agent's tokens once it has ended, not at the end of the run.
-#[test]
-fn the_tokens_of_a_sub_agent_are_known_when_its_call_ends() {
-    let stream = fs::read(root().join("fixtures/agents/claude/subagent.ndjson")).unwrap();
-    let mut checker = Checker::builder().profile("claude").build().unwrap();
-    let events: Vec<Value> =
-        converted(&stream[..], &mut checker, Form::Events).lines().map(json).collect();
-    let of_call = |kind: &str, key: &str, call: &Value| {
-        events.iter().rposition(|it| it["type"] == kind && it[key] == *call)
-    };
-    let tasks = events.iter().filter(|it| it["type"] == "call_completed" && it["kind"] == "task");
-    let mut used = 0;
-    for task in tasks {
-        let ended = of_call("call_completed", "call", &task["call"]);
-        let last = of_call("message_usage", "parent", &task["call"]);
-        assert!(last < ended, "{task}");
-        used += usize::from(last.is_some());
-    }
-    assert!(used > 0);
-}

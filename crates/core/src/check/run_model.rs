@@ -9,8 +9,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::event::{
-    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, MessageUsage, Session,
-    SessionFacts, TextSegment,
+    CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Session, SessionFacts,
+    TextSegment,
 };
 use super::stage::calls::CallTable;
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
@@ -70,12 +70,6 @@ impl<'e> Emitter<'_, 'e> {
     fn emit(&mut self, kind: EventKind<'e>) {
         self.events.push(Event { kind, at: self.at });
     }
-
-    fn messages(&mut self, ended: impl IntoIterator<Item = MessageUsage>) {
-        for ended in ended {
-            self.emit(EventKind::MessageUsage(ended.into()));
-        }
-    }
 }
 
 impl RunModel {
@@ -133,9 +127,6 @@ impl RunModel {
             emitter.emit(EventKind::Turn { turn: self.turn });
         }
         self.texts(text, emitter);
-        for call in calls.iter().filter(|it| matches!(it.change, CallChange::Completed(_))) {
-            emitter.messages(self.messages.end_in(call.number));
-        }
         self.calls(calls, emitter);
         let Some(rare) = rare else { return };
         if let Some(severity) = rare.error {
@@ -215,12 +206,16 @@ impl RunModel {
         }
         for update in details.usage {
             let parent = update.parent.as_deref().and_then(|id| call_table.number(id));
-            emitter.messages(self.messages.take(update, parent));
+            if let Some(ended) = self.messages.take(update, parent) {
+                emitter.emit(EventKind::MessageUsage(ended.into()));
+            }
         }
     }
 
     fn end_messages(&mut self, emitter: &mut Emitter<'_, '_>) {
-        emitter.messages(self.messages.end());
+        for ended in self.messages.end() {
+            emitter.emit(EventKind::MessageUsage(ended.into()));
+        }
     }
 
     fn end_thinking(&mut self, emitter: &mut Emitter<'_, '_>) {

@@ -48,17 +48,8 @@ impl MessageTable {
     }
 
     pub(super) fn end(&mut self) -> Vec<MessageUsage> {
-        self.end_where(|_| true)
-    }
-
-    /// The call of a sub-agent has ended.
-    pub(super) fn end_in(&mut self, call: u64) -> Vec<MessageUsage> {
-        self.end_where(|open| open.parent.1 == Some(call))
-    }
-
-    fn end_where(&mut self, has_ended: impl Fn(&OpenMessage) -> bool) -> Vec<MessageUsage> {
-        let ended: Vec<OpenMessage> = self.open.extract_if(.., |it| has_ended(it)).collect();
-        ended.into_iter().map(|ended| self.report(ended)).collect()
+        let open = std::mem::take(&mut self.open);
+        open.into_iter().map(|ended| self.report(ended)).collect()
     }
 
     fn report(&mut self, ended: OpenMessage) -> MessageUsage {
