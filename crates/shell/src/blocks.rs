@@ -12,6 +12,42 @@ pub(super) fn has_block_end(line: &str) -> bool {
     first.any(|word| ["fi", "done", "esac"].contains(&word))
 }
 
+/// What comes before the braces of a block of PowerShell, or elsewhere in its lines.
+const BEFORE_BRACES: &[&str] = &[
+    "%",
+    "= {",
+    "@{",
+    "-object",
+    "begin",
+    "class ",
+    "do\n",
+    "do\r",
+    "do {",
+    "else",
+    "filter ",
+    "for (",
+    "foreach",
+    "if (",
+    "if(",
+    "invoke-",
+    "measure-",
+    "process",
+    "scriptblock",
+    "start-",
+    "switch (",
+    "trap {",
+    "trap\n",
+    "trap\r",
+    "try",
+    "while (",
+];
+
+/// Whether the line may have blocks of PowerShell.
+pub(super) fn has_braces(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    line.contains('{') && BEFORE_BRACES.iter().any(|sign| line.contains(sign))
+}
+
 /// How many blocks are open.
 #[derive(Debug, Default)]
 pub(super) struct OpenBlocks {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::blocks::{OpenBlocks, has_block_end};
+use super::blocks::{OpenBlocks, has_block_end, has_braces};
 use super::ending::PipelineEnd;
 use super::functions::Functions;
 use super::heredoc::Heredoc;
@@ -40,7 +40,9 @@ pub(super) struct ShellParser<'t> {
     pub(super) rest: &'t str,
     pub(super) depth: usize,
     pub(super) options: ShellOptions,
-    pub(super) has_blocks: bool,
+    has_blocks: bool,
+    /// Whether it may have blocks of PowerShell.
+    pub(super) has_brace_blocks: bool,
     /// How many blocks of PowerShell the words of the command open.
     pub(super) braces: isize,
     is_behind_loop: bool,
@@ -60,11 +62,13 @@ pub(super) struct ShellParser<'t> {
 
 impl<'t> ShellParser<'t> {
     pub(super) fn new(line: &'t str) -> Self {
+        let has_blocks = has_block_end(line);
         Self {
             rest: line,
             depth: 0,
             options: ShellOptions::default(),
-            has_blocks: has_block_end(line),
+            has_blocks,
+            has_brace_blocks: !has_blocks && has_braces(line),
             braces: 0,
             is_behind_loop: false,
             heredocs: Vec::new(),
@@ -82,6 +86,7 @@ impl<'t> ShellParser<'t> {
             return vec![ShellCommand::unread(std::mem::take(&mut self.rest))];
         }
         self.depth += 1;
+        let braces = std::mem::take(&mut self.braces);
         let mut pipelines: Vec<Pipeline> = Vec::new();
         let (mut blocks, mut before_block) = (OpenBlocks::default(), Next::Other);
         let mut before_list = self.options;
@@ -123,6 +128,7 @@ impl<'t> ShellParser<'t> {
             last.commands.append(&mut piped);
         }
         self.depth -= 1;
+        self.braces = braces;
         self.ending = PipelineEnd::of_list(&pipelines);
         judged(pipelines)
     }
@@ -209,9 +215,13 @@ impl<'t> ShellParser<'t> {
         }
         let words = self.words();
         let braces = std::mem::take(&mut self.braces);
-        if !self.has_blocks {
+        if self.has_brace_blocks {
             blocks.observe_braces(braces);
-            self.is_behind_loop = words.first().is_some_and(|it| it == "for" || it == "select");
+        }
+        if !words.is_empty() {
+            // Perhaps behind `time`.
+            let mut first = words.iter().take(2);
+            self.is_behind_loop = !self.has_blocks && first.any(|it| it == "for" || it == "select");
         }
         let read = self.here_string.take().or(pipe.text.take());
         if reads_commands(&words) {

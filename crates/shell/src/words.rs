@@ -24,7 +24,8 @@ impl ShellParser<'_> {
                 Some('\n') if names_function(&words) && has_body(self.rest) => {
                     self.function_body(&mut words);
                 }
-                Some('\n') if !self.has_blocks && heads_block(&words) && self.skip_to_body() => {}
+                Some('\n')
+                    if self.has_brace_blocks && heads_block(&words) && self.skip_to_body() => {}
                 None | Some('\n' | ';' | '|' | ')') => return words,
                 Some('&') if !self.rest.starts_with("&>") => return words,
                 Some('&') => {
@@ -61,7 +62,7 @@ impl ShellParser<'_> {
         }
     }
 
-    /// Whether `{` comes next, perhaps in another line; then it is there.
+    /// Moves to `{` if it comes next, even in a later line; returns whether it does.
     fn skip_to_body(&mut self) -> bool {
         let before = self.rest;
         self.skip_space();
@@ -135,11 +136,19 @@ fn heads_block(words: &[String]) -> bool {
 
 /// How many blocks of PowerShell a word opens: `{`, `@{`. One that ends them counts negative.
 fn opened_braces(written: &str) -> isize {
-    if written.contains(['\'', '"', '\\']) {
-        return 0;
+    let (mut opened, mut quote, mut before) = (0, None, ' ');
+    for sign in written.chars() {
+        match sign {
+            _ if before == '`' => {}
+            '\'' | '"' if quote.is_none() => quote = Some(sign),
+            _ if quote.is_some() => quote = quote.filter(|it| *it != sign),
+            '{' => opened += 1,
+            '}' => opened -= 1,
+            _ => {}
+        }
+        before = sign;
     }
-    let count = |sign: char| isize::try_from(written.matches(sign).count()).unwrap_or_default();
-    count('{') - count('}')
+    opened
 }
 
 fn begins_case(words: &[String]) -> bool {
