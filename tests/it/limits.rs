@@ -277,7 +277,7 @@ fn a_cost_is_an_amount() {
     for cost in [f64::NAN, f64::INFINITY, -1.0] {
         let limits = limited(|it| it.cost = Some(cost));
         let error = builder(["--profile", "claude"]).limits(limits).build().unwrap_err();
-        assert!(error.to_string().contains("must be 0 US dollars or more"), "{error}");
+        assert!(error.to_string().contains("must be a number of US dollars"), "{error}");
     }
 }
 

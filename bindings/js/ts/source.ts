@@ -159,7 +159,7 @@ async function* unpacked(
     throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
   } finally {
     // The next part is awaited while this one is unpacked. How its source ends does not matter any more.
-    if (!isRead) await Promise.resolve(leave.now?.()).catch(() => {});
+    if (!isRead) await (async () => leave.now?.())().catch(() => {});
   }
 }
 

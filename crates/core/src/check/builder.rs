@@ -227,7 +227,7 @@ impl CheckerBuilder {
         let wrong = |message| Error::Expectation { place: "the prices".to_owned(), message };
         options.prices = Arc::new(Prices::new(prices).map_err(wrong)?);
         if options.limits.cost.is_some_and(|cost| !cost.is_finite() || cost < 0.0) {
-            let message = "the cost must be 0 US dollars or more".to_owned();
+            let message = "the cost must be a number of US dollars, 0 or more".to_owned();
             return Err(Error::Expectation { place: "the limits".to_owned(), message });
         }
         options.silent = program.and_then(|it| Profile::of_call(&it, &options.arguments));

@@ -116,7 +116,7 @@ impl<'c> Run<'c> {
         out: &mut dyn Observer,
     ) {
         self.events += 1;
-        if self.background.is_of_agent(facts.session) {
+        if self.background.is_of_agent(&facts) {
             facts.leave_to_sub_agent();
         }
         let facts = &facts;
@@ -221,7 +221,7 @@ impl<'c> Run<'c> {
         self.drift.event(facts, is_valid, found);
         if let Some(rare) = &facts.rare {
             self.facts.observe(rare);
-            self.background.observe(facts, is_in_run);
+            self.background.observe(facts, self.session.session_id(), is_in_run);
             reported(facts, found);
             self.servers.observe(facts, found);
             if is_valid {

@@ -95,7 +95,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) error: Option<ErrorSeverity>,
     pub(crate) end: Option<RunEnd<'e>>,
     pub(crate) run_facts: Vec<FactUpdate>,
-    pub(crate) background_started: Vec<BoundedId>,
+    /// Each with whether it is the session of a sub-agent.
+    pub(crate) background_started: Vec<(BoundedId, bool)>,
     /// Each with whether it counts only before the end of the run.
     pub(crate) background_ended: Vec<(BoundedId, bool)>,
     /// Work that was stopped was lost.

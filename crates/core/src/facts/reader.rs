@@ -142,10 +142,11 @@ fn background(profile: &Profile, rules: &TagRules, root: JsonRef<'_>, rare: &mut
     let ids = |rule: &BackgroundRule| -> SmallVec<[BoundedId; 1]> {
         rule.of.objects(root).filter_map(|scope| call_id(scope, &rule.id)).collect()
     };
-    let started: Vec<_> = rules.background_start(profile, root).flat_map(ids).collect();
+    let started = rules.background_start(profile, root);
+    let started = started.flat_map(|rule| ids(rule).into_iter().map(|id| (id, rule.session)));
     let ended = rules.background_end(profile, root);
     let ended = ended.flat_map(|rule| ids(rule).into_iter().map(|id| (id, rule.only_in_run)));
-    let ended: Vec<_> = ended.collect();
+    let (started, ended): (Vec<_>, Vec<_>) = (started.collect(), ended.collect());
     if !(started.is_empty() && ended.is_empty()) {
         let rare = rare.get_or_insert_default();
         (rare.background_started, rare.background_ended) = (started, ended);

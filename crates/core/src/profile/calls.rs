@@ -179,6 +179,9 @@ pub(crate) struct BackgroundRule {
     /// The parts of the id of the work. An end without an id is the end of all work.
     #[serde(default)]
     pub id: Vec<Path>,
+    /// Of a start: the id is that of a sub-agent's session, which says and asks nothing of the run.
+    #[serde(default)]
+    pub session: bool,
     /// Of an end: after the end of the run, it means that the work was lost.
     #[serde(default)]
     pub only_in_run: bool,

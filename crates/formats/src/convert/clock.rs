@@ -4,7 +4,7 @@ use ndjson_check_core::EventTime;
 
 /// Gives the time of each event: that of the stream, or its order if the stream has no times.
 ///
-/// Which of the two is decided when a time is needed first, and then stays. Times never go back.
+/// The choice is made when a time is first needed, and does not change. Times never go back.
 #[derive(Debug, Default)]
 pub(super) struct TraceClock {
     has_times: Option<bool>,

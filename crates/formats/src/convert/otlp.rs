@@ -27,6 +27,12 @@ const SPAN_ID_BYTES: usize = 8;
 /// The times of OTLP are nanoseconds in 64 bits.
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
+/// How many calls wait for the first time.
+const EARLY_MAX: usize = 64;
+
+/// A call that has ended: its outcome, its result, and when.
+type TimedCall = (KeptCall, &'static str, Option<String>, ClockTime);
+
 #[derive(Default)]
 pub(super) struct OtlpSpans {
     stream: String,
@@ -37,6 +43,8 @@ pub(super) struct OtlpSpans {
     clock: TraceClock,
     start: ClockTime,
     calls: OpenCalls,
+    /// Those that ended before the first time.
+    early: Vec<TimedCall>,
     events: Vec<(ClockTime, Value)>,
     dropped_events: u64,
 }
@@ -64,6 +72,21 @@ impl OtlpSpans {
         (self.clock.milliseconds(time).min(largest) * NANOS_PER_MILLI).to_string()
     }
 
+    fn ended(&mut self, ended: TimedCall, out: &mut String) {
+        if !self.clock.is_settled() && self.early.len() < EARLY_MAX {
+            return self.early.push(ended);
+        }
+        self.write_early(out);
+        let (call, outcome, result, now) = ended;
+        self.call(&call, (outcome, result.as_deref()), now, out);
+    }
+
+    fn write_early(&mut self, out: &mut String) {
+        for (call, outcome, result, now) in std::mem::take(&mut self.early) {
+            self.call(&call, (outcome, result.as_deref()), now, out);
+        }
+    }
+
     fn call(
         &mut self,
         call: &KeptCall,
@@ -84,8 +107,7 @@ impl OtlpSpans {
         ];
         let optional = optional.iter().filter_map(|(key, value)| Some(text(key, value.as_ref()?)));
         attributes.extend(optional);
-        let result = result.map(|result| clipped(result, SPAN_RESULT_BYTES_MAX));
-        attributes.extend(result.map(|result| text("gen_ai.tool.call.result", &result)));
+        attributes.extend(result.map(|result| text("gen_ai.tool.call.result", result)));
         let has_failed = !["succeeded", "unknown"].contains(&outcome);
         if has_failed {
             attributes.push(text("error.type", outcome));
@@ -115,6 +137,7 @@ impl OtlpSpans {
     }
 
     fn end(&mut self, result: &RunResult, now: ClockTime, out: &mut String) {
+        self.write_early(out);
         let events: Vec<Value> = std::mem::take(&mut self.events)
             .into_iter()
             .map(|(time, mut event)| {
@@ -191,6 +214,9 @@ impl OtlpSpans {
 impl OtlpSpans {
     pub(super) fn event(&mut self, event: &Event<'_>, out: &mut String) {
         let now = self.clock.now(event.at);
+        if self.clock.is_settled() {
+            self.write_early(out);
+        }
         match &event.kind {
             EventKind::Session(begun) => {
                 let Session { profile, session, .. } = &**begun;
@@ -211,14 +237,15 @@ impl OtlpSpans {
                 self.calls.start(call, now);
             }
             EventKind::CallCompleted(completed) => {
-                let (outcome, result) = (completed.outcome, completed.result.as_deref());
+                let result = completed.result.as_deref();
+                let result = result.map(|it| clipped(it, SPAN_RESULT_BYTES_MAX).into_owned());
                 let call = self.calls.end(&completed.call, now, completed.duration_ms);
                 self.start = self.start.min(call.start);
-                self.call(&call, (outcome.name(), result), now, out);
+                self.ended((call, completed.outcome.name(), result, now), out);
             }
             EventKind::CallUnfinished(call) => {
                 let call = self.calls.end(call, now, None);
-                self.call(&call, ("unfinished", None), now, out);
+                self.ended((call, "unfinished", None, now), out);
             }
             EventKind::Turn { turn } => {
                 self.note(now, "turn", &[number("ndjson_check.turn", *turn)]);

@@ -9,6 +9,9 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::shown;
 
+/// How many sub-agents with their own sessions are known.
+const AGENTS_MAX: usize = 64;
+
 /// Keeps what has started and has not ended, by the line of its start.
 #[derive(Debug, Default)]
 pub(crate) struct BackgroundWork {
@@ -28,13 +31,14 @@ pub(crate) struct BackgroundWork {
 }
 
 impl BackgroundWork {
-    pub(crate) fn observe(&mut self, facts: &Facts<'_>, is_in_run: bool) {
+    /// `session` is that of the run.
+    pub(crate) fn observe(&mut self, facts: &Facts<'_>, session: Option<&str>, is_in_run: bool) {
         let Some(rare) = &facts.rare else { return };
-        for id in &rare.background_started {
+        for (id, is_session) in &rare.background_started {
             self.shows_starts = true;
-            // Some work has the id of the session that starts it.
-            let is_own = facts.session.is_some_and(|session| id.is(session));
-            if !is_own && self.agents.len() < BACKGROUND_MAX && !self.agents.contains(id) {
+            let is_own = session.is_some_and(|session| id.is(session));
+            if *is_session && !is_own && self.agents.len() < AGENTS_MAX && !self.agents.contains(id)
+            {
                 self.agents.push(id.clone());
             }
             self.stopped.retain(|stopped| stopped != id);
@@ -63,10 +67,15 @@ impl BackgroundWork {
         }
     }
 
-    /// Whether a session is that of a sub-agent.
+    /// Whether a sub-agent wrote the event. A session whose event shows how the run goes is that of
+    /// the run, perhaps again: its user resumed it.
     #[inline]
-    pub(crate) fn is_of_agent(&self, session: Option<&str>) -> bool {
-        session.is_some_and(|session| self.agents.iter().any(|agent| agent.is(session)))
+    pub(crate) fn is_of_agent(&mut self, facts: &Facts<'_>) -> bool {
+        let Some(session) = facts.session else { return false };
+        if facts.marks.progress.is_some() {
+            self.agents.retain(|agent| !agent.is(session));
+        }
+        self.agents.iter().any(|agent| agent.is(session))
     }
 
     /// A line of plain text says that work was lost, without its name.

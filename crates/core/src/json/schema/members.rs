@@ -4,13 +4,14 @@ use serde_json::Value;
 
 use super::Schema;
 use crate::json::{JsonRef, pointer};
-use crate::limits::CALL_ID_BYTES_MAX;
 
 /// Keywords with schemas that may apply to the same value.
 const BRANCHES: &[&str] = &["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"];
 
-/// How many names of a place are remembered, if the schema does not describe them.
+/// How many names of a place are remembered, if the schema does not describe them, and the longest
+/// of them, in bytes.
 const NAMES_REMEMBERED_MAX: usize = 64;
+const REMEMBERED_NAME_BYTES_MAX: usize = 256;
 
 /// Keywords with an object of schemas.
 const SCHEMAS_BY_NAME: &[&str] = &["dependentSchemas", "patternProperties"];
@@ -130,8 +131,8 @@ impl DescribedMembers {
                 let parts = || children(document, &self.parts, &keywords);
                 return Some(self.any.get_or_insert_with(|| Box::new(Self::new(parts()))));
             }
-            let is_remembered =
-                self.members.len() < NAMES_REMEMBERED_MAX && name.len() <= CALL_ID_BYTES_MAX;
+            let is_remembered = self.members.len() < NAMES_REMEMBERED_MAX
+                && name.len() <= REMEMBERED_NAME_BYTES_MAX;
             if parts.is_empty() && !is_remembered {
                 return None;
             }
@@ -277,7 +278,7 @@ mod tests {
             assert_eq!(count, 1_001);
         }
         assert!(described.members.len() <= NAMES_REMEMBERED_MAX);
-        assert!(described.members.iter().all(|(name, _)| name.len() <= CALL_ID_BYTES_MAX));
+        assert!(described.members.iter().all(|(name, _)| name.len() <= REMEMBERED_NAME_BYTES_MAX));
     }
 
     #[cfg(feature = "user-schemas")]
