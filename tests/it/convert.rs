@@ -263,3 +263,28 @@ fn an_edit_names_its_files() {
         assert!(shown.contains(line), "{form}: {shown}");
     }
 }
+
+/// Goal: what a sub-agent says in its own session is not the run's text, and becomes it once the
+/// user resumes that session.
+#[test]
+fn the_session_of_a_sub_agent_can_become_that_of_the_run() {
+    let run = "fixtures/agents/codex-app-server/subagent.ndjson";
+    let run = std::fs::read_to_string(root().join(run)).unwrap();
+    let transcript = |stream: &str| {
+        let arguments = ["--profile=codex-app-server", "--to=transcript", "--quiet"];
+        text(&run_on(&arguments, stream.as_bytes()).stdout)
+    };
+    let alone = transcript(&run);
+    assert!(alone.contains("The command printed hi."), "{alone}");
+    assert!(!alone.contains("The sub-agent says hi."), "{alone}");
+    let turn = r#""turn":{"id":"t","rootTurnId":"t","items":[],"status":"inProgress"}"#;
+    let item = r#""turnId":"t","item":{"type":"agentMessage","id":"m","text":"It goes on."}"#;
+    let resumed = [
+        r#"{"id":9,"result":{"thread":{"id":"thr_4","turns":[]}}}"#.to_owned(),
+        format!(r#"{{"method":"turn/started","params":{{"threadId":"thr_4",{turn}}}}}"#),
+        format!(r#"{{"method":"item/completed","params":{{"threadId":"thr_4",{item}}}}}"#),
+    ];
+    let both = transcript(&(run + &resumed.join("\n") + "\n"));
+    assert!(both.contains("It goes on."), "{both}");
+    assert!(!both.contains("The sub-agent says hi."), "{both}");
+}
