@@ -17,8 +17,8 @@ use crate::limits::MESSAGE_BYTES_MAX;
 const RUN: u8 = 1;
 const TEXT: u8 = 2;
 
-/// How much waits for the first time.
-const EARLY_MAX: usize = 256;
+/// How much waits for the first time, in bytes.
+const EARLY_BYTES_MAX: usize = 1024 * 1024;
 
 /// When something happens, and when it ends.
 type Times = (ClockTime, Option<ClockTime>);
@@ -28,6 +28,7 @@ pub(super) struct ChromeTrace {
     clock: TraceClock,
     /// What happened before the first time, such as warnings of the runtime: it gets that time.
     early: Vec<(Times, Value)>,
+    early_bytes: usize,
     calls: OpenCalls,
     has_events: bool,
     profile: String,
@@ -56,8 +57,11 @@ impl ChromeTrace {
 
     /// Writes what happens at a time, or until another one.
     fn write_at(&mut self, times: Times, event: Value, out: &mut String) {
-        if !self.clock.is_settled() && self.early.len() < EARLY_MAX {
-            return self.early.push((times, event));
+        if !self.clock.is_settled() {
+            self.early_bytes += event.to_string().len();
+            if self.early_bytes <= EARLY_BYTES_MAX {
+                return self.early.push((times, event));
+            }
         }
         self.write_early(out);
         self.write_timed(times, event, out);

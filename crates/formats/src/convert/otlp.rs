@@ -27,8 +27,8 @@ const SPAN_ID_BYTES: usize = 8;
 /// The times of OTLP are nanoseconds in 64 bits.
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// How many calls wait for the first time.
-const EARLY_MAX: usize = 64;
+/// How much of calls waits for the first time, in bytes.
+const EARLY_BYTES_MAX: usize = 1024 * 1024;
 
 /// A call that has ended: its outcome, its result, and when.
 type TimedCall = (KeptCall, &'static str, Option<String>, ClockTime);
@@ -45,6 +45,7 @@ pub(super) struct OtlpSpans {
     calls: OpenCalls,
     /// Those that ended before the first time.
     early: Vec<TimedCall>,
+    early_bytes: usize,
     events: Vec<(ClockTime, Value)>,
     dropped_events: u64,
 }
@@ -73,8 +74,13 @@ impl OtlpSpans {
     }
 
     fn ended(&mut self, ended: TimedCall, out: &mut String) {
-        if !self.clock.is_settled() && self.early.len() < EARLY_MAX {
-            return self.early.push(ended);
+        if !self.clock.is_settled() {
+            let (KeptCall { id, detail, arguments, .. }, _, result, _) = &ended;
+            let texts = [Some(id), detail.as_ref(), arguments.as_ref(), result.as_ref()];
+            self.early_bytes += texts.into_iter().flatten().map(String::len).sum::<usize>();
+            if self.early_bytes <= EARLY_BYTES_MAX {
+                return self.early.push(ended);
+            }
         }
         self.write_early(out);
         let (call, outcome, result, now) = ended;
