@@ -731,7 +731,7 @@ test("a missing directory is not a missing command", async () => {
   await assert.rejects(run("cat", [PLAIN], { cwd: "/no-such-directory" }).end, /no directory \/no-such-directory/);
 });
 
-test("a loop that is left while it waits ends the command", async () => {
+test("a loop that is left while it waits ends the command", { timeout: 30_000 }, async () => {
   const file = pidFile();
   const agent = run(...shell(`echo $$ > ${file}; head -1 ${PLAIN}; exec sleep 60`));
   const loop = agent[Symbol.asyncIterator]();

@@ -418,11 +418,16 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   [Symbol.asyncIterator](): AsyncGenerator<AgentEvent, void, undefined> {
     const events = this.#events();
-    const leave = events.return.bind(events);
+    const [leave, fail] = [events.return.bind(events), events.throw.bind(events)];
     // A generator is left only after the event that it waits for; only the end of the command may bring that.
     events.return = (value) => {
       if (!this.#isOver) this.stop();
       return leave(value);
+    };
+    // A stream of Node that is destroyed with an error calls this.
+    events.throw = (error) => {
+      if (!this.#isOver) this.stop();
+      return fail(error);
     };
     return events;
   }
