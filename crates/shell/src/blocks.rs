@@ -12,8 +12,8 @@ pub(super) fn has_block_end(line: &str) -> bool {
     first.any(|word| ["fi", "done", "esac"].contains(&word))
 }
 
-/// What comes before the braces of a block of PowerShell, or elsewhere in its lines.
-const BEFORE_BRACES: &[&str] = &[
+/// Signs of PowerShell in a line: most come before the braces of a block.
+const POWERSHELL_SIGNS: &[&str] = &[
     "%",
     "= {",
     "@{",
@@ -45,7 +45,7 @@ const BEFORE_BRACES: &[&str] = &[
 /// Whether the line may have blocks of PowerShell.
 pub(super) fn has_braces(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    line.contains('{') && BEFORE_BRACES.iter().any(|sign| line.contains(sign))
+    line.contains('{') && POWERSHELL_SIGNS.iter().any(|sign| line.contains(sign))
 }
 
 /// How many blocks are open.

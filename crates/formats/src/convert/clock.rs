@@ -60,7 +60,7 @@ impl TraceClock {
         }
     }
 
-    /// Whether it is decided, or will not change any more: there is a time.
+    /// Whether the choice is made, or is known because there is a time.
     pub(super) fn is_settled(&self) -> bool {
         self.has_times.is_some() || self.latest.time_ms.is_some()
     }

@@ -19,8 +19,8 @@ const SCHEMAS_BY_NAME: &[&str] = &["dependentSchemas", "patternProperties"];
 /// The members that some part of a schema describes for values at one place. Which of its branches
 /// apply to a value does not matter, so that the answer is the same for every value there.
 ///
-/// It learns from each value what it needs for the next, and gets the schema's document each time:
-/// it lives longer than that is borrowed.
+/// It remembers for the next value what it has looked up. Each call passes the schema's document,
+/// because this memory outlives every borrow of it.
 #[derive(Debug)]
 pub(crate) struct DescribedMembers {
     /// The parts of the schema that can apply at this place, as pointers. Only those with which it
@@ -164,7 +164,8 @@ impl DescribedMembers {
     }
 }
 
-/// The part of a schema at this pointer. The name of an anchor is none.
+/// The part of a schema at this pointer. The name of an anchor is none. `Value::pointer` allocates
+/// for each token.
 fn resolved<'s>(document: &'s Value, pointer: &str) -> Option<&'s Value> {
     if !(pointer.is_empty() || pointer.starts_with('/')) {
         return None;
