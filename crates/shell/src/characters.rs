@@ -44,7 +44,11 @@ impl<'t> ShellParser<'t> {
     pub(super) fn skip_blanks(&mut self) {
         loop {
             self.rest = self.rest.trim_start_matches([' ', '\t', '\r']);
-            if !self.take("\\\n") && !self.take("\\\r\n") {
+            let before = self.rest;
+            // A backquote is that of PowerShell.
+            let joins = self.take("\\") || self.has_brace_blocks && self.take("`");
+            if !joins || !self.take("\n") && !self.take("\r\n") {
+                self.rest = before;
                 return;
             }
         }

@@ -19,6 +19,7 @@ mod blocks;
 mod characters;
 mod ending;
 mod functions;
+mod groups;
 mod heredoc;
 mod inner;
 mod list;
@@ -319,6 +320,10 @@ mod tests {
         ("if ($x) { ls; make || exit 1; ls }", "nothing c"),
         ("if ($x) {\n $h = @{ a = 1\n }\n make || exit 1\n}", "nothing c"),
         ("if ($x) {\n ls\n} else\n# c\n{\n make || exit 1\n}", "nothing c"),
+        ("ls | ForEach-Object -Process `\r\n{\n make || exit 1\n}", "nothing c"),
+        ("set -e; f() { for i in a; do { ls; }; make; done; }", "nothing c"),
+        ("ls | while { ls; }; do make; done", "nothing c"),
+        ("if { ls; } then (make); fi", "nothing c"),
         ("for i in; { make; }", "nothing c"),
         ("for i in;\n# c\n{ make; }", "nothing c"),
         ("time for i in; { make; }", "nothing c"),

@@ -45,7 +45,7 @@ pub(super) struct ShellParser<'t> {
     pub(super) has_brace_blocks: bool,
     /// How many blocks of PowerShell the words of the command open.
     pub(super) braces: isize,
-    is_behind_loop: bool,
+    pub(super) is_behind_loop: bool,
     /// Their texts begin in the next line.
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
@@ -191,8 +191,28 @@ impl<'t> ShellParser<'t> {
         Pipeline { commands, is_empty, ending, is_in_block, stops, before, next }
     }
 
+    /// Takes the keywords with which a command begins; passes over those before a group.
+    fn keywords(&mut self, pipe: &mut Pipe, blocks: &mut OpenBlocks, is_before_group: bool) {
+        if !self.has_blocks {
+            return;
+        }
+        let was_in_block = blocks.any();
+        if is_before_group {
+            let group = self.without_keywords_before_group();
+            blocks.observe(&self.rest[..self.rest.len() - group.len()]);
+            self.rest = group;
+        } else {
+            blocks.observe(self.rest);
+        }
+        if blocks.any() && !was_in_block {
+            pipe.raised = 0;
+            blocks.add_piped(&mut pipe.commands);
+        }
+    }
+
     /// One command of a pipe, or a group.
     fn command_or_group(&mut self, pipe: &mut Pipe, blocks: &mut OpenBlocks) {
+        self.keywords(pipe, blocks, true);
         while let Some((group, ending)) = self.group() {
             pipe.commands.extend(group);
             (pipe.ending, pipe.text) = (ending, None);
@@ -204,15 +224,9 @@ impl<'t> ShellParser<'t> {
                 (self.here_string, pipe.ending) = (None, ending);
                 return;
             }
+            self.keywords(pipe, blocks, true);
         }
-        let was_in_block = blocks.any();
-        if self.has_blocks {
-            blocks.observe(self.rest);
-        }
-        if blocks.any() && !was_in_block {
-            pipe.raised = 0;
-            blocks.add_piped(&mut pipe.commands);
-        }
+        self.keywords(pipe, blocks, false);
         let words = self.words();
         let braces = std::mem::take(&mut self.braces);
         if self.has_brace_blocks {
@@ -232,58 +246,6 @@ impl<'t> ShellParser<'t> {
         }
         pipe.commands.extend(self.command(words));
         pipe.ending = self.ending;
-    }
-
-    /// `( … )` or `{ …; }`, if one comes next.
-    fn group(&mut self) -> Option<(Vec<ShellCommand>, PipelineEnd)> {
-        let is_braces = self.rest.starts_with("{ ") || self.rest.starts_with("{\n");
-        if !is_braces && !self.rest.starts_with('(') {
-            return None;
-        }
-        if self.arithmetic() {
-            return Some((Vec::new(), PipelineEnd::None));
-        }
-        let options = self.options;
-        // `for i in a b; { make; }`
-        let is_behind_loop = std::mem::take(&mut self.is_behind_loop);
-        self.next();
-        let mut commands = self.list(Some(if is_braces { '}' } else { ')' }));
-        let mut ending = self.ending;
-        if is_braces && is_behind_loop {
-            raise(&mut commands, ExitShown::Nothing);
-        }
-        if is_braces {
-            self.end_group(&mut commands);
-        } else {
-            (ending, self.options) = (ending.of_subshell(), options);
-        }
-        Some((commands, ending))
-    }
-
-    /// `time`, if no program comes next.
-    fn skip_time(&mut self) {
-        let is_blank = |it: char| it == ' ' || it == '\t';
-        let mut behind = self.rest;
-        while let Some(rest) = behind.strip_prefix("time").filter(|it| it.starts_with(is_blank)) {
-            let rest = rest.trim_start_matches(is_blank);
-            behind = rest.strip_prefix("-p ").unwrap_or(rest).trim_start_matches(is_blank);
-        }
-        let begins_other = ["(", "{ ", "{\n", "! "].iter().any(|it| behind.starts_with(it));
-        self.rest = if begins_other { behind } else { self.rest };
-    }
-
-    /// Of a list in the same shell.
-    pub(super) fn end_group(&self, commands: &mut [ShellCommand]) {
-        if self.options.stops {
-            commands.iter_mut().for_each(ShellCommand::stop_only_where_last);
-        }
-    }
-
-    /// Whether a word comes next that is not the number of a redirection.
-    fn is_at_word(&mut self) -> bool {
-        self.skip_blanks();
-        let rest = self.rest.trim_start_matches(|it: char| it.is_ascii_digit());
-        !rest.is_empty() && !rest.starts_with(['\n', ';', '|', '&', '<', '>', ')', '}', '#'])
     }
 
     /// What comes next; adds the commands in the texts that a shell reads.
