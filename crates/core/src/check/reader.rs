@@ -37,7 +37,7 @@ pub struct LastEvents {
     pub events: Vec<Event<'static>>,
     /// The result.
     pub summary: StreamSummary,
-    /// The first finding of each rule: what the headline of the stream needs.
+    /// The first finding of each rule, and the first one with a note.
     pub findings: Vec<Diagnostic>,
 }
 
@@ -80,8 +80,8 @@ impl Reader {
         Ok(std::mem::take(&mut self.events.new))
     }
 
-    /// As [`Reader::feed`]; `other` observes the same events. Also returns after how many of the
-    /// events each turn ends that does.
+    /// As [`Reader::feed`]; `other` observes the same events. Also returns how many of the events
+    /// come before the end of each turn.
     #[cfg(feature = "run")]
     pub(crate) fn feed_with(
         &mut self,
@@ -147,7 +147,10 @@ impl Observer for NewEvents {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic) {
-        if self.findings.iter().all(|known| known.rule != diagnostic.rule) {
+        let is_like = |known: &Diagnostic| {
+            known.rule == diagnostic.rule && known.note.is_some() >= diagnostic.note.is_some()
+        };
+        if !self.findings.iter().any(is_like) {
             self.findings.push(diagnostic.clone());
         }
         self.add(|of, out| of.diagnostic(diagnostic, out));

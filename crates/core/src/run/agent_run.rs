@@ -116,7 +116,7 @@ impl AgentRun {
         self.ended_turns
     }
 
-    /// The first finding of each rule, after the last event.
+    /// The first finding of each rule, and the first one with a note, after the last event.
     pub fn findings(&self) -> &[Diagnostic] {
         &self.findings
     }

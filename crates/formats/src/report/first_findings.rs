@@ -86,3 +86,35 @@ const TELLING: [Rule; 14] = [
     Rule::LimitUnknown,
     Rule::PipeHeldOpen,
 ];
+
+#[cfg(test)]
+mod tests {
+    use ndjson_check_core::{Checker, ProducerExit};
+
+    use super::*;
+
+    /// Goal: a reader's findings show that a stream has more than one run.
+    /// Method: an event comes between the end of the first run and the start of the next.
+    #[test]
+    fn a_reader_finds_the_next_run() {
+        let run = |id: &str| {
+            format!(
+                "{{\"type\":\"thread.started\",\"thread_id\":\"{id}\"}}\n\
+                 {{\"type\":\"turn.started\"}}\n\
+                 {{\"type\":\"turn.completed\",\"usage\":{{\"input_tokens\":1,\
+                 \"cached_input_tokens\":0,\"output_tokens\":1}}}}\n"
+            )
+        };
+        let late = "{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\
+                    \"type\":\"agent_message\",\"text\":\"Done.\"}}\n";
+        let found = |stream: &str| {
+            let checker = Checker::builder().profile("codex").build().unwrap();
+            let mut reader = checker.reader("a");
+            reader.feed(stream.as_bytes()).unwrap();
+            let last = reader.finish(&ProducerExit::default()).unwrap();
+            FirstFindings::from(&*last.findings)
+        };
+        assert!(found(&(run("a") + late + &run("b"))).has_next_run());
+        assert!(!found(&(run("a") + late)).has_next_run());
+    }
+}
