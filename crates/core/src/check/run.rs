@@ -179,15 +179,20 @@ impl<'c> Run<'c> {
         if let Some(model) = &mut self.model {
             model.stream_ended(&unfinished, &mut events);
         }
+        self.pass_on_others(&events, out);
+    }
+
+    /// Passes on events that no line of its own shows.
+    fn pass_on_others(&mut self, events: &Events<'_>, out: &mut dyn Observer) {
         if let Some(demands) = &mut self.demands {
             let used = (&self.facts, self.calls.counts());
-            demands.observe_others(self.terminal.last_event(), &events, used);
+            demands.observe_others(self.terminal.last_event(), events, used);
         }
         if let Some(stats) = &mut self.stats {
-            stats.stream_ended(&events);
+            stats.observe_others(events);
         }
         if !events.is_empty() {
-            out.events(&events);
+            out.events(events);
         }
     }
 

@@ -30,16 +30,7 @@ impl Run<'_> {
         if let Some(model) = &self.model {
             model.said(&updates, line, &mut events);
         }
-        if let Some(demands) = &mut self.demands {
-            let used = (&self.facts, self.calls.counts());
-            demands.observe_others(self.terminal.last_event(), &events, used);
-        }
-        if let Some(stats) = &mut self.stats {
-            stats.said(&events);
-        }
-        if !events.is_empty() {
-            out.events(&events);
-        }
+        self.pass_on_others(&events, out);
     }
 
     /// Reads the lines of standard error that the profile knows. Returns the first that says that

@@ -3,7 +3,6 @@
 mod sub_agents;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use crate::check::stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
 use crate::check::{CompletedCall, Event, EventCall, EventKind};
@@ -22,7 +21,7 @@ const DETAIL_CHARS_MAX: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct StatsCollector {
     stats: RunStats,
-    tools: BTreeMap<Arc<str>, ToolFigures>,
+    tools: BTreeMap<String, ToolFigures>,
     sub_agents: SubAgents,
     open_calls: u64,
     /// Line and milliseconds of the latest time in this turn.
@@ -87,18 +86,13 @@ impl StatsCollector {
         }
     }
 
-    /// Observes calls that only a line of plain text shows.
-    pub(crate) fn said(&mut self, events: &[Event<'_>]) {
-        for event in events {
-            if let EventKind::CallCompleted(completed) = &event.kind {
-                *self.tool(&tool_of(&completed.call)).counts.count(completed.outcome) += 1;
-            }
-        }
-    }
-
-    pub(crate) fn stream_ended(&mut self, events: &[Event<'_>]) {
+    /// Observes what plain text shows, or the end of the stream.
+    pub(crate) fn observe_others(&mut self, events: &[Event<'_>]) {
         for event in events {
             match &event.kind {
+                EventKind::CallCompleted(completed) => {
+                    *self.tool(tool_of(&completed.call)).counts.count(completed.outcome) += 1;
+                }
                 EventKind::CallUnfinished(call) => self.unfinished(call),
                 EventKind::MessageUsage(message) => self.sub_agents.message(message),
                 _ => {}
@@ -211,13 +205,13 @@ impl StatsCollector {
 
     fn unfinished(&mut self, call: &EventCall<'_>) {
         self.open_calls = self.open_calls.saturating_sub(1);
-        self.tool(&tool_of(call)).counts.unfinished += 1;
+        self.tool(tool_of(call)).counts.unfinished += 1;
     }
 
     fn completed(&mut self, facts: &Facts<'_>, completed: &CompletedCall<'_>) {
         let CompletedCall { call, outcome, passed_ms, said_ms, .. } = completed;
         let tool = tool_of(call);
-        *self.tool(&tool).counts.count(*outcome) += 1;
+        *self.tool(tool).counts.count(*outcome) += 1;
         if let Some((duration, end)) = said_ms.zip(facts.time) {
             self.was_open(duration, end);
         }
@@ -228,7 +222,7 @@ impl StatsCollector {
         let Some(duration_ms) = not_negative(duration).map(whole) else { return };
         let has_room = self.durations < DURATIONS_MAX;
         self.durations += usize::from(has_room);
-        let ToolFigures { counts, durations } = self.tool(&tool);
+        let ToolFigures { counts, durations } = self.tool(tool);
         counts.timed += 1;
         counts.total_ms = Some(counts.total_ms.unwrap_or_default().saturating_add(duration_ms));
         counts.longest_ms = counts.longest_ms.max(Some(duration_ms));
@@ -238,7 +232,7 @@ impl StatsCollector {
         let slow = SlowCall {
             duration_ms,
             id: call.id.to_string(),
-            tool: Some(tool.to_string()).filter(|tool| !tool.is_empty()),
+            tool: Some(tool.to_owned()).filter(|tool| !tool.is_empty()),
             detail,
             outcome: *outcome,
             started_line: call.started_line.unwrap_or(facts.line),
@@ -262,10 +256,9 @@ impl StatsCollector {
         }
     }
 
-    fn tool(&mut self, name: &Arc<str>) -> &mut ToolFigures {
+    fn tool(&mut self, name: &str) -> &mut ToolFigures {
         let is_counted = self.tools.contains_key(name) || self.tools.len() < NAMES_MAX;
-        let name = if is_counted { Arc::clone(name) } else { Arc::default() };
-        self.tools.entry(name).or_default()
+        self.tools.entry(if is_counted { name.to_owned() } else { String::new() }).or_default()
     }
 
     pub(crate) fn finish(&mut self) -> RunStats {
@@ -279,7 +272,7 @@ impl StatsCollector {
             }
         }
         let tools = std::mem::take(&mut self.tools).into_iter();
-        stats.tools = tools.map(|(name, figures)| figures.finish(&name)).collect();
+        stats.tools = tools.map(|(name, figures)| figures.finish(name)).collect();
         stats.sub_agents = self.sub_agents.finish();
         stats.tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
         stats
@@ -287,7 +280,7 @@ impl StatsCollector {
 }
 
 impl ToolFigures {
-    fn finish(mut self, name: &str) -> ToolStats {
+    fn finish(mut self, name: String) -> ToolStats {
         self.durations.sort_unstable();
         let middle = self.durations.len() / 2;
         let upper = self.durations.get(middle).copied();
@@ -300,13 +293,13 @@ impl ToolFigures {
         let it = self.counts;
         let completed = it.succeeded + it.failed + it.rejected + it.denied + it.unknown;
         let calls = completed + it.unfinished;
-        let tool = Some(name.to_owned()).filter(|name| !name.is_empty());
+        let tool = Some(name).filter(|name| !name.is_empty());
         ToolStats { tool, calls, median_ms, ..it }
     }
 }
 
-fn tool_of(call: &EventCall<'_>) -> Arc<str> {
-    call.tool.as_deref().unwrap_or_default().into()
+fn tool_of<'e>(call: &'e EventCall<'_>) -> &'e str {
+    call.tool.as_deref().unwrap_or_default()
 }
 
 /// Keeps the longest, the longest first; of equal ones those that came first.
