@@ -196,6 +196,14 @@ pub fn clipped(text: &str, max: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{start}…"))
 }
 
+/// At most so many characters of a text, with an ellipsis behind them if some are missing.
+pub fn clipped_chars(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// A text in two: as many of its characters as fit into this many bytes, and the others.
 pub fn split_before(text: &str, bytes_max: usize) -> (&str, &str) {
     let end = (0..=bytes_max.min(text.len())).rfind(|&at| text.is_char_boundary(at));
@@ -205,11 +213,7 @@ pub fn split_before(text: &str, bytes_max: usize) -> (&str, &str) {
 /// A name from the stream (tag, tool, property, call id) for a message: on one line, visible,
 /// short.
 pub fn shown(name: &str) -> String {
-    let visible = visible(name);
-    match visible.char_indices().nth(NAME_CHARS_MAX) {
-        Some((end, _)) => format!("`{}…`", &visible[..end]),
-        None => format!("`{visible}`"),
-    }
+    format!("`{}`", clipped_chars(&visible(name), NAME_CHARS_MAX))
 }
 
 #[cfg(test)]

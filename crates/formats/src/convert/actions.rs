@@ -1,7 +1,7 @@
 //! One line for each tool call: what was done, or only attempted; and its result.
 
 use ndjson_check_core::{
-    CallOutcome, CompletedCall, EventCall, EventKind, Wording, Wordings, escape::visible,
+    CallOutcome, CompletedCall, EventCall, EventKind, Wording, Wordings, escape::clipped_chars,
 };
 
 use super::log::{LineStyle, Log, LogLine};
@@ -100,7 +100,7 @@ impl Actions {
             };
         };
         let attempt =
-            attempt.map_or_else(|| format!("call tool {}", self.line(tool)), str::to_owned);
+            attempt.map_or_else(|| format!("call tool {}", self.log.line(tool)), str::to_owned);
         let detail = call.detail.as_deref().unwrap_or_default();
         ActionText {
             done: done.map_or_else(|| attempt.clone(), str::to_owned),
@@ -124,16 +124,7 @@ impl Actions {
 
     /// Text of the stream on one line, and not too much of it.
     fn short(&self, text: &str) -> String {
-        let shown = self.line(text);
-        match shown.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
-            Some((end, _)) => format!("{}…", &shown[..end]),
-            None => shown,
-        }
-    }
-
-    /// Text of the stream on one line, even if nothing else is escaped.
-    fn line(&self, text: &str) -> String {
-        if self.log.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+        clipped_chars(&self.log.line(text), ACTION_DETAIL_CHARS_MAX).into_owned()
     }
 }
 

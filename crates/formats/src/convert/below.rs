@@ -1,6 +1,6 @@
 //! The lines below a call in a log: its result, or what it changed.
 
-use ndjson_check_core::{CallKind, CallOutcome, CompletedCall, FileChange};
+use ndjson_check_core::{CallKind, CallOutcome, CompletedCall, FileChange, escape::clipped_chars};
 
 use super::colours::shown_line;
 use super::log::{LineStyle, Log};
@@ -63,8 +63,7 @@ impl Log {
     fn shown(&self, (style, line): &(LineStyle, String)) -> BelowLine {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if self.is_raw {
-            let cut = line.char_indices().nth(LINE_CHARS_MAX);
-            let text = cut.map_or_else(|| line.to_owned(), |(end, _)| format!("{}…", &line[..end]));
+            let text = clipped_chars(line, LINE_CHARS_MAX).into_owned();
             return BelowLine { text, style: *style };
         }
         // Lines with a colour of ours have none of their own.

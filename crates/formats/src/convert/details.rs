@@ -2,7 +2,7 @@
 
 use ndjson_check_core::{
     EventKind, NoticeKind,
-    escape::{split_before, visible},
+    escape::{clipped_chars, split_before},
 };
 
 use super::log::{LineStyle, Log, LogLine};
@@ -13,7 +13,7 @@ const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
 
 /// Makes lines of reasoning as it comes.
 pub(super) struct DetailLines {
-    is_raw: bool,
+    log: Log,
     /// The start of a line of reasoning, whose end has not come.
     open: String,
     /// Whether the line above is one of the same reasoning.
@@ -24,7 +24,7 @@ impl DetailLines {
     /// None if they are not shown.
     pub(super) fn new(log: &Log) -> Option<Self> {
         log.has_thinking.then(|| Self {
-            is_raw: log.is_raw,
+            log: log.clone(),
             open: String::new(),
             is_continued: false,
         })
@@ -73,7 +73,7 @@ impl DetailLines {
         if text.is_empty() {
             return None;
         }
-        let text = self.shown(text);
+        let text = self.log.line(text);
         if std::mem::replace(&mut self.is_continued, true) {
             let line = LogLine::new(text, LineStyle::Quiet);
             return Some(LogLine { is_continued: true, ..line });
@@ -84,15 +84,10 @@ impl DetailLines {
     fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {
         let style = if kind == NoticeKind::Error { LineStyle::Bad } else { LineStyle::Quiet };
         let detail = detail.map_or("", str::trim);
-        let detail = match detail.char_indices().nth(ACTION_DETAIL_CHARS_MAX) {
-            _ if detail.is_empty() => String::new(),
-            Some((end, _)) => format!(": {}…", self.shown(&detail[..end])),
-            None => format!(": {}", self.shown(detail)),
+        let detail = match clipped_chars(detail, ACTION_DETAIL_CHARS_MAX) {
+            detail if detail.is_empty() => String::new(),
+            detail => format!(": {}", self.log.line(&detail)),
         };
         LogLine::new(format!("{}{detail}", kind.title()), style)
-    }
-
-    fn shown(&self, text: &str) -> String {
-        if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
     }
 }

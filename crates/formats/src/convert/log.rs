@@ -54,6 +54,11 @@ impl Log {
         if self.has_thinking { values.or(WantedEvents::DETAILS) } else { values }
     }
 
+    /// Text of the stream on one line, even if nothing else is escaped.
+    pub(super) fn line(&self, text: &str) -> String {
+        if self.is_raw { text.replace('\n', "\\n") } else { visible(text).into_owned() }
+    }
+
     /// Writes a line between two texts, and what is below it.
     pub(super) fn write(&self, line: &LogLine, around: (&str, &str), out: &mut String) {
         let LogLine { text, style, is_continued, below } = line;

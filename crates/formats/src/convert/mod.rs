@@ -12,6 +12,7 @@ mod event_form;
 mod events;
 mod json;
 mod log;
+mod log_lines;
 mod open_calls;
 mod otlp;
 mod text;

@@ -2,21 +2,18 @@
 
 use ndjson_check_core::{Event, WantedEvents, Wordings};
 
-use super::actions::Actions;
-use super::details::DetailLines;
 use super::log::Log;
+use super::log_lines::LogLines;
 use crate::Output;
 
 pub(super) struct TextFormatter {
     log: Log,
-    actions: Actions,
-    details: Option<DetailLines>,
+    lines: LogLines,
 }
 
 impl TextFormatter {
     pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
-        let (actions, details) = (Actions::new(wordings, log), DetailLines::new(log));
-        Self { log: log.clone(), actions, details }
+        Self { log: log.clone(), lines: LogLines::new(wordings, log) }
     }
 }
 
@@ -26,18 +23,10 @@ impl Output for TextFormatter {
     }
 
     fn events(&mut self, events: &[Event<'_>], out: &mut String) {
-        let mut lines = Vec::new();
         for event in events {
-            if let Some(details) = &mut self.details {
-                details.event(&event.kind, &mut lines);
+            for line in self.lines.of(&event.kind) {
+                self.log.write(&line, ("", ""), out);
             }
-            if let Some(action) = self.actions.line_of(&event.kind) {
-                self.details.iter_mut().for_each(DetailLines::interrupted);
-                lines.push(action);
-            }
-        }
-        for line in &lines {
-            self.log.write(line, ("", ""), out);
         }
     }
 }

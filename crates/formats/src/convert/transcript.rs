@@ -3,16 +3,14 @@
 
 use ndjson_check_core::{Event, EventKind, WantedEvents, Wordings, escape::Escaper};
 
-use super::actions::Actions;
-use super::details::DetailLines;
 use super::log::{LineStyle, Log, LogLine};
+use super::log_lines::LogLines;
 use crate::Output;
 use crate::said::Said;
 
 pub(super) struct TranscriptFormatter {
     log: Log,
-    actions: Actions,
-    details: Option<DetailLines>,
+    lines: LogLines,
     escaper: Escaper,
     last: LastBlock,
     said: Said,
@@ -35,8 +33,7 @@ impl TranscriptFormatter {
     pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
         Self {
             log: log.clone(),
-            actions: Actions::new(wordings, log),
-            details: DetailLines::new(log),
+            lines: LogLines::new(wordings, log),
             escaper: Escaper::new(log.is_raw),
             last: LastBlock::None,
             said: Said::default(),
@@ -56,7 +53,7 @@ impl TranscriptFormatter {
             }
             self.set_apart(out);
             self.last = LastBlock::OpenText;
-            self.details.iter_mut().for_each(DetailLines::interrupted);
+            self.lines.interrupted();
         }
         let start = out.len();
         self.escaper.text(chunk, out);
@@ -109,16 +106,8 @@ impl TranscriptFormatter {
                 self.end_text(out);
             }
             _ => {
-                let mut lines = Vec::new();
-                if let Some(details) = &mut self.details {
-                    details.event(event, &mut lines);
-                }
-                if let Some(action) = self.actions.line_of(event) {
-                    self.details.iter_mut().for_each(DetailLines::interrupted);
-                    lines.push(action);
-                }
-                for line in &lines {
-                    self.action(line, out);
+                for line in self.lines.of(event) {
+                    self.action(&line, out);
                 }
             }
         }
