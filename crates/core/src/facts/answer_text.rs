@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::template::concatenated;
+use super::template::joined;
 use crate::json::JsonRef;
 
 /// The text of the answer: strings of one event that are concatenated. Mostly it is only compared
@@ -16,7 +16,7 @@ impl<'e> AnswerText<'e> {
     }
 
     pub(crate) fn text(&self) -> Cow<'e, str> {
-        concatenated(self.0.iter().filter_map(|string| string.as_str()))
+        joined(self.0.iter().filter_map(|string| string.as_str()), "")
     }
 
     pub(crate) fn chunks(&self, mut take: impl FnMut(&str)) {

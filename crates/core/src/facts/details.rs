@@ -1,7 +1,7 @@
-//! Reasoning and notices: what an event says to a reader of the run, on request.
+//! Reasoning, notices, and what an event says about the session, its plan and its tokens.
 //!
-//! The check does not read them. For an observer that shows them, lines of events that may have
-//! some are parsed, unless they have been.
+//! They are read on request: for an observer that shows them, or for a limit or an expectation
+//! that needs them. Lines of events that may have some are then parsed, unless they have been.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl EventDetails<'_> {
     }
 }
 
-/// What an event says about that with which the agent works.
+/// What an event says about the agent: its version, its model, its tools.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SessionDetail {
     Version(String),

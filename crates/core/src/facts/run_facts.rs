@@ -67,7 +67,7 @@ pub struct RunFacts {
     /// What the agent says about its failure; its start, if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
-    /// The text from which the last of these was taken, if the profile does not explain it.
+    /// The last text of an error that the profile does not explain.
     #[serde(skip)]
     pub(crate) unexplained: Option<String>,
     /// The answer as a value, where the agent was asked for one that fits a schema.

@@ -175,12 +175,11 @@ impl<'f, 'e: 'f> Values<'f, JsonRef<'e>> for InEvent {
     }
 }
 
-pub(super) fn concatenated<'e>(chunks: impl Iterator<Item = Cow<'e, str>>) -> Cow<'e, str> {
-    joined(chunks, "")
-}
-
 /// The chunks with the joint between them, also next to an empty chunk.
-fn joined<'e>(mut chunks: impl Iterator<Item = Cow<'e, str>>, joint: &str) -> Cow<'e, str> {
+pub(super) fn joined<'e>(
+    mut chunks: impl Iterator<Item = Cow<'e, str>>,
+    joint: &str,
+) -> Cow<'e, str> {
     let mut text = chunks.next().unwrap_or_default();
     for chunk in chunks {
         if text.is_empty() && joint.is_empty() {

@@ -1,6 +1,6 @@
-//! What only a reader of the run asks for: reasoning, notices, results and durations of calls.
+//! Reasoning, notices, results and durations of calls.
 //!
-//! No verdict depends on it, so it is read on request and not with the facts of every event.
+//! They are read only on request: most checks do not need them.
 
 use std::borrow::Cow;
 

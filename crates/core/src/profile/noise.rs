@@ -62,10 +62,15 @@ impl Noise {
 }
 
 impl Profile {
+    /// The rule of a line that is not an event.
+    pub(crate) fn known_line(&self, line: &str) -> Option<&Noise> {
+        let is_known = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(line);
+        self.noise.iter().find(is_known)
+    }
+
     /// The rule of a line of standard error that says more about the run.
     pub(crate) fn known_stderr(&self, line: &str) -> Option<&Noise> {
-        let is_known = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(line);
-        let rule = self.noise.iter().find(is_known)?;
+        let rule = self.known_line(line)?;
         (rule.is == NoiseKind::Stderr && (rule.failed || rule.means.is_some())).then_some(rule)
     }
 }

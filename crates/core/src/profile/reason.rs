@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExitStatus, Noise, Profile};
+use super::{ExitStatus, Profile};
 use crate::profile::path::{Path, Scope};
 use crate::profile::pattern::LazyRegex;
 use crate::rules::names::names;
@@ -185,10 +185,6 @@ impl Profile {
     /// Whether the agent goes on after a line of standard error that has a reason.
     pub(crate) fn may_recover_after(&self, line: &str) -> bool {
         self.known_line(line).is_some_and(|line| line.may_recover)
-    }
-
-    fn known_line(&self, text: &str) -> Option<&Noise> {
-        self.noise.iter().find(|line| line.matches.is_in(text))
     }
 }
 

@@ -108,8 +108,8 @@ impl LimitCheck {
         let was_stopped = context.cause == EndCause::LimitExceeded;
         for Limited { of, demand, name, limit, exceeded } in &self.limited {
             let reading = of.read(facts, calls, self.prices.as_deref());
-            // A call that failed may turn out to have been refused; that an ended run had to end
-            // stays.
+            // A call that failed may turn out to have been refused. If the limit ended the run,
+            // the figure at that time is reported.
             let reached = exceeded.map(|(place, figure)| match reading.known {
                 Some(known) if !was_stopped && matches!(of, Figure::FailedCalls) => (place, known),
                 _ => (place, figure),

@@ -277,9 +277,8 @@ impl<'c> LineCheck<'c> {
             return LineNoise::NotNoise;
         }
         let Some(text) = line.text() else { return LineNoise::NotNoise };
-        let rules: &'c [Noise] = &self.profile.noise;
         for glued in glued_events(line) {
-            let rule = rules.iter().find(|rule| rule.matches.is_in(glued.before));
+            let rule = self.profile.noise.iter().find(|rule| rule.matches.is_in(glued.before));
             let is_announced = rule.is_some_and(|rule| rule.place == NoisePlace::Before);
             if !is_announced && !facts.plan(self.profile, &glued.event).is_known() {
                 continue;
@@ -289,8 +288,7 @@ impl<'c> LineCheck<'c> {
             let found = LineNoise::EventBehindText(glued, rule);
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }
-        let is_noise = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
-        rules.iter().find(is_noise).map_or(LineNoise::NotNoise, LineNoise::Line)
+        self.profile.known_line(text).map_or(LineNoise::NotNoise, LineNoise::Line)
     }
 
     /// Whether lines are read: not if the stream is something else than NDJSON.

@@ -106,8 +106,8 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
-    /// Whether this is not the id of the latest start, or else of the latest event; none if one of
-    /// the ids is not known or empty.
+    /// Whether the id differs from that of the latest start, or of the latest event if no start
+    /// has one. None if an id is missing.
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
         let id = id.filter(|id| !id.is_empty());
         let latest = self.session.as_ref().map(|(_, id)| id);

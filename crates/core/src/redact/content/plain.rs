@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::event::EventRedactor;
 use super::fill::Filler;
 use crate::check::Contract;
-use crate::profile::{Noise, NoisePlace, Profile};
+use crate::profile::{NoisePlace, Profile};
 use crate::redact::written::strings;
 use crate::stream::{GluedEvent, Line, LineDefect, SSE_FIELDS, glued_events};
 
@@ -40,15 +40,11 @@ pub(super) fn line(
         return bytes;
     }
     let filled = broken(line.bytes, defect);
+    let rule_of = |text| profile.known_line(text).map(std::ptr::from_ref);
     match str::from_utf8(&filled) {
-        Ok(filled) if rule_of(profile, filled) == rule_of(profile, text) => filled.into(),
+        Ok(filled) if rule_of(filled) == rule_of(text) => filled.into(),
         Ok(_) | Err(_) => noise(events, profile, text),
     }
-}
-
-fn rule_of(profile: &Profile, text: &str) -> Option<usize> {
-    let is_noise = |rule: &Noise| rule.place == NoisePlace::Line && rule.matches.is_in(text);
-    profile.noise.iter().position(is_noise)
 }
 
 /// Text that the profile may know: the words of its patterns stay.

@@ -40,14 +40,16 @@ impl CallOrder {
 
 impl CallTable<'_> {
     pub(super) fn key_of_start(&mut self, call: &Call<'_>) -> u64 {
-        let key = self.hash(&call.id);
-        let number = if call.rules.in_order { self.order.start(key) } else { None };
-        number.map_or(key, |number| self.state.hash_one((key, number)))
+        self.key(call, CallOrder::start)
     }
 
     pub(super) fn key_of_completion(&mut self, call: &Call<'_>) -> u64 {
+        self.key(call, CallOrder::complete)
+    }
+
+    fn key(&mut self, call: &Call<'_>, number: fn(&mut CallOrder, u64) -> Option<u64>) -> u64 {
         let key = self.hash(&call.id);
-        let number = if call.rules.in_order { self.order.complete(key) } else { None };
+        let number = if call.rules.in_order { number(&mut self.order, key) } else { None };
         number.map_or(key, |number| self.state.hash_one((key, number)))
     }
 }

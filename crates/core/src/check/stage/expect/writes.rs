@@ -57,10 +57,9 @@ impl WritePattern {
             let whole = format!("{directory}/{file}");
             self.globs.match_path(&whole) || is_around(&whole)
         };
-        let is_relative = || !file.starts_with('/');
         self.globs.match_path(file)
             || !self.is_within
-                && (is_around(file) || is_relative() && directory.is_some_and(is_below))
+                && (is_around(file) || !file.starts_with('/') && directory.is_some_and(is_below))
     }
 
     fn forbids(&self, file: &str, directory: Option<&str>) -> Truth {
