@@ -79,10 +79,8 @@ impl<'a> CallUpdate<'a> {
 
     /// Where a call of the main agent began that ends here, if it read, changed or ran something.
     pub(crate) fn work_ended(&self, offset: u64) -> Option<u64> {
-        let is_work = !matches!(
-            self.action.kind,
-            CallKind::Task | CallKind::Todo | CallKind::Question | CallKind::Other
-        );
+        let kinds = [CallKind::Task, CallKind::Todo, CallKind::Question, CallKind::Other];
+        let is_work = self.action.kind.is_some_and(|kind| !kinds.contains(&kind));
         let has_ended =
             matches!(self.change, CallChange::Completed(outcome) if !outcome.is_refusal());
         let start = self.start.map_or(offset, |start| start.offset);

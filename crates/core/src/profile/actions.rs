@@ -142,9 +142,9 @@ impl ActionRule {
         self.tool == tool || self.tool == "*"
     }
 
-    /// Whether the kind is known: a rule for all other tools says nothing about one of them.
-    pub(crate) fn knows_kind(&self) -> bool {
-        self.kind != CallKind::Other || self.tool != "*"
+    /// None if it is a rule for all other tools, which says nothing about one of them.
+    pub(crate) fn known_kind(&self) -> Option<CallKind> {
+        Some(self.kind).filter(|kind| *kind != CallKind::Other || self.tool != "*")
     }
 
     pub(crate) fn detail<'e>(&self, call: Scope<'e>) -> Option<Cow<'e, str>> {

@@ -8,7 +8,7 @@ use std::process::ChildStdin;
 use super::conversation::{AgentStdin, TurnEvents};
 use super::producer::Producer;
 use super::stream::ProducerStream;
-use super::watch::Watch;
+use super::watch::{StopRequest, Watch};
 use crate::check::{Event, ProducerExit, Reader, StreamSummary};
 use crate::error::Error;
 use crate::profile::ExitStatus;
@@ -58,7 +58,7 @@ impl Stopper {
     /// goes on to return events until the stream ends. Unless it was complete, the summary says
     /// that it was interrupted.
     pub fn stop(&self) {
-        self.0.stop(false);
+        self.0.stop(StopRequest::Terminate);
     }
 }
 
@@ -225,7 +225,7 @@ impl Iterator for AgentRun {
 impl Drop for AgentRun {
     fn drop(&mut self) {
         if let Some(producer) = self.producer.take() {
-            self.stopper.0.stop(true);
+            self.stopper.0.stop(StopRequest::Kill);
             let _ = producer.finish();
         }
     }

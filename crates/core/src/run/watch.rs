@@ -197,8 +197,7 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn stop(&self, at_once: bool) {
-        let request = if at_once { StopRequest::Kill } else { StopRequest::Terminate };
+    pub(super) fn stop(&self, request: StopRequest) {
         let mut state = self.state();
         state.stop = state.stop.max(Some(request));
         drop(state);

@@ -125,7 +125,7 @@ impl<'a> EventCall<'a> {
             parent: update.parent,
             started_line: None,
             started_ms: None,
-            kind: update.action.is_kind_known.then_some(update.action.kind),
+            kind: update.action.kind,
             detail: update.detail().map(Into::into),
             files: Cow::Borrowed(&update.action.files),
             arguments: None,

@@ -15,9 +15,8 @@ use crate::rules::escape::clipped;
 /// What a tool call does, as far as this event and the start of the call show it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Action {
-    pub(crate) kind: CallKind,
-    /// Whether the profile knows the kind, and does not just call it [`CallKind::Other`].
-    pub(crate) is_kind_known: bool,
+    /// None if the profile does not know it.
+    pub(crate) kind: Option<CallKind>,
     /// The number of the profile's rule; none if the profile does not know the tool.
     pub(crate) rule: Option<usize>,
     /// The name of the tool; empty if no event names it.
@@ -116,14 +115,7 @@ impl<'p> ActionTable<'p> {
             return Action { tool, ..Action::default() };
         };
         let rule = self.rules.rule(number);
-        Action {
-            kind: rule.kind,
-            is_kind_known: rule.knows_kind(),
-            rule: Some(number),
-            tool,
-            detail,
-            ..Action::default()
-        }
+        Action { kind: rule.known_kind(), rule: Some(number), tool, detail, ..Action::default() }
     }
 
     /// Keeps what is known of a call that has ended, if the agent may say more of it.
@@ -148,7 +140,7 @@ impl<'p> ActionTable<'p> {
         let mut known = std::mem::take(&mut self.ended[at].1);
         update.action = self.named(&mut known, None);
         self.ended[at].1 = known;
-        if update.action.kind == CallKind::Command {
+        if update.action.kind == Some(CallKind::Command) {
             self.commands.failed -= u64::from(instead_of == CallOutcome::Failed);
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
@@ -228,13 +220,14 @@ impl<'p> ActionTable<'p> {
     }
 
     pub(super) fn count(&mut self, action: &Action, outcome: CallOutcome) {
-        if action.kind == CallKind::Command {
+        if action.kind == Some(CallKind::Command) {
             self.commands.total += 1;
             self.commands.failed += u64::from(outcome == CallOutcome::Failed);
         }
-        self.questions += u64::from(action.kind == CallKind::Question);
+        self.questions += u64::from(action.kind == Some(CallKind::Question));
         // A call that failed may have done a part of its work.
-        self.may_have_written |= !outcome.is_refusal() && !action.kind.only_reads();
+        self.may_have_written |=
+            !outcome.is_refusal() && !action.kind.is_some_and(CallKind::only_reads);
         if outcome == CallOutcome::Succeeded {
             for file in &action.files {
                 if self.known_files.contains(file) {

@@ -160,11 +160,7 @@ impl EventRedactor {
             let treatment = if self.vocabulary.has(&text) {
                 Treatment::Stays
             } else {
-                let fill = |kept: &[Range<usize>]| {
-                    let mut filled = text.clone().into_bytes();
-                    Filler::X.text(&mut filled, kept);
-                    String::from_utf8(filled).unwrap_or_default()
-                };
+                let fill = |kept: &[Range<usize>]| Filler::X.filled(&text, kept);
                 Treatment::Filled(Filler::X, self.vocabulary.matched(&text, fill))
             };
             treatments.insert(start, treatment);

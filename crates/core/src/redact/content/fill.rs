@@ -31,6 +31,13 @@ impl Filler {
         row[self as usize]
     }
 
+    /// The text with its characters replaced, but for these parts.
+    pub(super) fn filled(self, text: &str, kept: &[Range<usize>]) -> String {
+        let mut filled = text.as_bytes().to_vec();
+        self.text(&mut filled, kept);
+        String::from_utf8(filled).unwrap_or_default()
+    }
+
     /// Replaces the characters of a text, but for these parts. Bytes that are not UTF-8 stay.
     pub(super) fn text(self, text: &mut [u8], kept: &[Range<usize>]) {
         let mut kept = kept.to_vec();

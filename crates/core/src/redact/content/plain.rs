@@ -49,11 +49,7 @@ pub(super) fn line(
 
 /// Text that the profile may know: the words of its patterns stay.
 fn noise(events: &EventRedactor, profile: &Profile, text: &str) -> Vec<u8> {
-    let fill = |kept: &[Range<usize>]| {
-        let mut filled = text.as_bytes().to_vec();
-        Filler::X.text(&mut filled, kept);
-        String::from_utf8(filled).unwrap_or_default()
-    };
+    let fill = |kept: &[Range<usize>]| Filler::X.filled(text, kept);
     let kept = if profile.noise.iter().any(|rule| rule.matches.is_in(text)) {
         events.vocabulary.matched(text, fill)
     } else {

@@ -26,7 +26,7 @@ impl CallTable<'_> {
         let (mut action, start, parent) = known.unwrap_or_default();
         (update.start, update.parent) = (start, parent.or_else(|| self.parent(&update)));
         let update = self.described(update, &mut action);
-        if update.action.kind == CallKind::Task {
+        if update.action.kind == Some(CallKind::Task) {
             if self.ended_tasks.len() == TASKS_MAX {
                 self.ended_tasks.pop_front();
             }
