@@ -1,6 +1,7 @@
 //! Calls of which an event says how they ended, whatever their completions say.
 
-use super::reader::{Rare, call_id, tool};
+use super::calls::{call_id, tool};
+use super::reader::Rare;
 use super::tag_rules::TagRules;
 use super::{Call, ToolKey};
 use crate::json::JsonRef;
@@ -35,6 +36,7 @@ fn corrected<'e>(scope: Scope<'e>, rule: &CallCorrection) -> Option<Call<'e>> {
         is_result_known: true,
         same: None,
         is_contradictory: false,
+        hides_exit_status: false,
         scope,
         must_match: Vec::new(),
     })

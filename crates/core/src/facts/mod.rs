@@ -6,6 +6,7 @@
 
 mod answer_text;
 mod bounded_id;
+mod calls;
 mod corrections;
 mod details;
 mod message_usage;
@@ -137,8 +138,9 @@ impl RareFacts<'_> {
     fn decisions(&self) -> String {
         let call = |call: &Call<'_>| {
             let Call { id, rules, tool, tool_key, same, .. } = call;
-            let known = (call.is_tool_known, call.is_result_known, call.is_contradictory);
-            format!("{id:?} {rules:?} {tool:?} {tool_key:?} {same:?} {known:?}")
+            let known = (call.is_tool_known, call.is_result_known);
+            let end = (call.is_contradictory, call.hides_exit_status);
+            format!("{id:?} {rules:?} {tool:?} {tool_key:?} {same:?} {known:?} {end:?}")
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
         let ended = |(it, end): &(Call<'_>, CallOutcome)| (call(it), *end);
@@ -225,6 +227,8 @@ pub(crate) struct Call<'e> {
     pub(crate) same: Option<BoundedId>,
     /// Whether a completion says two things at once.
     pub(crate) is_contradictory: bool,
+    /// Whether a completion does not show how a command ended.
+    pub(crate) hides_exit_status: bool,
     /// The half itself: the event, or an element of an array in it.
     pub(crate) scope: Scope<'e>,
     /// What both halves must have in common, in the order of the profile's list.

@@ -272,6 +272,9 @@ pub(crate) struct CallOutcomeRule {
     /// Whether such a completion contradicts itself.
     #[serde(default)]
     pub is_contradictory: bool,
+    /// Whether it does not show how a command ended, which the start of the call may be.
+    #[serde(default)]
+    pub hides_exit_status: bool,
 }
 
 names! {

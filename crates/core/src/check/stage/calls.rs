@@ -6,6 +6,7 @@ mod call_counts;
 mod call_name;
 mod call_order;
 mod call_rows;
+mod completions;
 mod corrected;
 mod interruptions;
 mod known_call;
@@ -24,14 +25,14 @@ use crate::check::updates::{CallStart, TableChange};
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
-use crate::profile::{CallOutcome, CallRules, WithoutStart};
+use crate::profile::{CallOutcome, CallRules};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::rules::escape::{clipped, shown};
 
 pub(super) use call_arguments::{CallArguments, KeptValue};
 pub use call_counts::{CallCounts, ToolCall};
-use call_name::{denied, name, tool};
+use call_name::{name, tool};
 use call_order::CallOrder;
 use call_rows::ToolCalls;
 use interruptions::RejectedCall;
@@ -146,13 +147,14 @@ impl<'p> CallTable<'p> {
         self.shows_calls |= !(facts.started().is_empty() && facts.completed().is_empty());
         for (call, outcome) in facts.completed() {
             let key = self.key_of_completion(call);
+            let outcome = if self.hides_end(key, call) { CallOutcome::Unknown } else { *outcome };
             found.extend(self.contradiction(key, call).map(|it| about(call, it)));
             let known = self.open.get_mut(&key).map(|open| {
                 // Halves in one event have one time; only the agent can say how long it took.
                 let start = Some(open.start).filter(|start| start.offset != facts.offset);
                 (std::mem::take(&mut open.action), start, open.parent)
             });
-            let (change, diagnostic) = self.complete(key, call, *outcome, facts.line);
+            let (change, diagnostic) = self.complete(key, call, outcome, facts.line);
             if let Some(change) = change {
                 updates.push(self.ended(CallUpdate::new(change, call, rules), known));
             }
@@ -243,98 +245,6 @@ impl<'p> CallTable<'p> {
         };
         self.open.insert(key, open);
         (Some(TableChange::first(CallChange::Started, self.latest)), diagnostic)
-    }
-
-    /// Whether a completion says two things at once.
-    fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
-        let open = self.open.get(&key);
-        if !call.is_contradictory
-            || call.rules.without_start == WithoutStart::Ignore && open.is_none()
-        {
-            return None;
-        }
-        let message = format!("the completion of {} contradicts itself", name(call, open));
-        let start = open.map(|open| open.start.line);
-        Some(Diagnostic::new(Rule::ContradictoryCompletion, message).related(start))
-    }
-
-    fn complete(&mut self, key: u64, call: &Call<'_>, outcome: CallOutcome, line: u64) -> Effect {
-        let Some(open) = self.open.remove(&key) else {
-            return self.complete_unopened(key, call, outcome, line);
-        };
-        self.remember(key, EndedCall::of(&open, line));
-        let outcome = open.refusal.unwrap_or(outcome);
-        self.counts.unfinished -= 1;
-        self.counts.add(outcome);
-        self.rows.change(open.number, |row| {
-            row.outcome = Some(outcome);
-            row.completed_line = Some(line);
-            row.tool = row.tool.take().or_else(|| tool(call));
-        });
-        let denied = || denied(&name(call, Some(&open)), outcome, Some(open.start.line));
-        let denied = || outcome.is_refusal().then(denied);
-        let diagnostic = self.mismatch(&open, call).or_else(denied);
-        let change = Some(TableChange::again(CallChange::Completed(outcome), open.number));
-        self.arguments.release(open.must_match);
-        (change, diagnostic)
-    }
-
-    /// A completion of a call that is not open: a repeated one, or one without a start.
-    pub(super) fn complete_unopened(
-        &mut self,
-        key: u64,
-        call: &Call<'_>,
-        outcome: CallOutcome,
-        line: u64,
-    ) -> Effect {
-        if let Some(ended) = self.ended.get_mut(&key) {
-            if call.rules.may_repeat {
-                return (None, None);
-            }
-            if ended.repeats > 0 {
-                ended.repeats -= 1;
-                return (None, None);
-            }
-            let message = format!("{} is completed a second time", name(call, None));
-            let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
-            return (None, Some(diagnostic.related(ended.line)));
-        }
-        if self.untracked_calls.complete(key) {
-            self.counts.unfinished -= 1;
-            self.counts.add(outcome);
-            self.remember(key, EndedCall::unopened(line, true));
-            self.latest += 1;
-            return (Some(TableChange::first(CallChange::Completed(outcome), self.latest)), None);
-        }
-        if call.rules.without_start == WithoutStart::Ignore {
-            return (None, None);
-        }
-        let is_of_earlier_run = call.rules.may_precede_session && !self.in_session;
-        let is_whole_call = call.rules.without_start == WithoutStart::Call || is_of_earlier_run;
-        let may_lack_start =
-            call.rules.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
-        self.counts.total += 1;
-        self.counts.add(outcome);
-        // A start that follows what needs none begins another call, which must end, too.
-        self.remember(key, EndedCall::unopened(line, is_whole_call || may_lack_start));
-        self.begin(call, None);
-        self.rows.change(self.latest, |row| {
-            (row.outcome, row.completed_line) = (Some(outcome), Some(line));
-        });
-        let completed = Some(TableChange::first(CallChange::Completed(outcome), self.latest));
-        if is_whole_call {
-            let denied = || denied(&name(call, None), outcome, None);
-            return (completed, outcome.is_refusal().then(denied));
-        }
-        let rule =
-            if may_lack_start { Rule::RejectedWithoutStart } else { Rule::CompletionWithoutStart };
-        let message = match (name(call, None), self.has_forgotten) {
-            (name, false) => format!("{name} is completed but was not started before"),
-            (name, true) => {
-                format!("{name} is completed; its start is unknown: there were too many calls")
-            }
-        };
-        (completed, Some(Diagnostic::new(rule, message)))
     }
 
     /// How the two halves differ, by what the profile says they have in common.

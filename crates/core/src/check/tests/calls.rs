@@ -356,6 +356,27 @@ fn both_halves_must_agree() {
     }
 }
 
+/// Goal: where a completion does not show an exit status, no command counts as succeeded.
+#[test]
+fn a_completion_may_hide_how_a_command_ended() {
+    let done = json!({ "when": { "/at": "done" }, "id": ["/id"], "outcomes":
+        [{ "outcome": "succeeded", "when": {}, "hides_exit_status": true }] });
+    let action = |tool: &str, kind: &str| {
+        json!({ "tool": tool, "kind": kind, "done": "Did", "attempt": "do" })
+    };
+    let rules = json!({ "completion": [done], "tool": [{ "value": "/tool" }],
+        "actions": { "rules": [action("sh", "command"), action("cat", "read")] } });
+    let found = "completion-without-start@1";
+    assert_told(
+        &rules,
+        &[
+            ("start id=a tool=sh, done id=a", "start 1, unknown 1", "", [1, 0, 0, 0, 0]),
+            ("start id=a tool=cat, done id=a", "start 1, succeeded 1", "", [1, 1, 0, 0, 0]),
+            ("done id=a", "unknown 1", found, [1, 0, 0, 0, 0]),
+        ],
+    );
+}
+
 #[test]
 fn a_completion_may_contradict_itself() {
     for (meaning, events, found) in [

@@ -1,0 +1,118 @@
+//! The ends of calls.
+
+use super::call_name::{denied, name, tool};
+use super::known_call::{EndedCall, OpenCall};
+use super::{CallTable, Effect};
+use crate::check::CallChange;
+use crate::check::updates::TableChange;
+use crate::facts::Call;
+use crate::profile::{CallKind, CallOutcome, WithoutStart};
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
+
+impl CallTable<'_> {
+    /// Whether a completion does not show how its call ended, which may be a command.
+    pub(super) fn hides_end(&self, key: u64, call: &Call<'_>) -> bool {
+        let kind = |open: &OpenCall| self.actions.of_open(&open.action).kind;
+        call.hides_exit_status
+            && self.open.get(&key).is_none_or(|open| kind(open) == Some(CallKind::Command))
+    }
+
+    /// Whether a completion says two things at once.
+    pub(super) fn contradiction(&self, key: u64, call: &Call<'_>) -> Option<Diagnostic> {
+        let open = self.open.get(&key);
+        if !call.is_contradictory
+            || call.rules.without_start == WithoutStart::Ignore && open.is_none()
+        {
+            return None;
+        }
+        let message = format!("the completion of {} contradicts itself", name(call, open));
+        let start = open.map(|open| open.start.line);
+        Some(Diagnostic::new(Rule::ContradictoryCompletion, message).related(start))
+    }
+
+    pub(super) fn complete(
+        &mut self,
+        key: u64,
+        call: &Call<'_>,
+        outcome: CallOutcome,
+        line: u64,
+    ) -> Effect {
+        let Some(open) = self.open.remove(&key) else {
+            return self.complete_unopened(key, call, outcome, line);
+        };
+        self.remember(key, EndedCall::of(&open, line));
+        let outcome = open.refusal.unwrap_or(outcome);
+        self.counts.unfinished -= 1;
+        self.counts.add(outcome);
+        self.rows.change(open.number, |row| {
+            row.outcome = Some(outcome);
+            row.completed_line = Some(line);
+            row.tool = row.tool.take().or_else(|| tool(call));
+        });
+        let denied = || denied(&name(call, Some(&open)), outcome, Some(open.start.line));
+        let denied = || outcome.is_refusal().then(denied);
+        let diagnostic = self.mismatch(&open, call).or_else(denied);
+        let change = Some(TableChange::again(CallChange::Completed(outcome), open.number));
+        self.arguments.release(open.must_match);
+        (change, diagnostic)
+    }
+
+    /// A completion of a call that is not open: a repeated one, or one without a start.
+    pub(super) fn complete_unopened(
+        &mut self,
+        key: u64,
+        call: &Call<'_>,
+        outcome: CallOutcome,
+        line: u64,
+    ) -> Effect {
+        if let Some(ended) = self.ended.get_mut(&key) {
+            if call.rules.may_repeat {
+                return (None, None);
+            }
+            if ended.repeats > 0 {
+                ended.repeats -= 1;
+                return (None, None);
+            }
+            let message = format!("{} is completed a second time", name(call, None));
+            let diagnostic = Diagnostic::new(Rule::DuplicateCompletion, message);
+            return (None, Some(diagnostic.related(ended.line)));
+        }
+        if self.untracked_calls.complete(key) {
+            self.counts.unfinished -= 1;
+            self.counts.add(outcome);
+            self.remember(key, EndedCall::unopened(line, true));
+            self.latest += 1;
+            return (Some(TableChange::first(CallChange::Completed(outcome), self.latest)), None);
+        }
+        if call.rules.without_start == WithoutStart::Ignore {
+            return (None, None);
+        }
+        let is_of_earlier_run = call.rules.may_precede_session && !self.in_session;
+        let is_whole_call = call.rules.without_start == WithoutStart::Call || is_of_earlier_run;
+        let may_lack_start =
+            call.rules.without_start == WithoutStart::Warning || outcome == CallOutcome::Rejected;
+        self.counts.total += 1;
+        self.counts.add(outcome);
+        // A start that follows what needs none begins another call, which must end, too.
+        self.remember(key, EndedCall::unopened(line, is_whole_call || may_lack_start));
+        self.begin(call, None);
+        self.rows.change(self.latest, |row| {
+            (row.outcome, row.completed_line) = (Some(outcome), Some(line));
+        });
+        let completed = Some(TableChange::first(CallChange::Completed(outcome), self.latest));
+        if is_whole_call {
+            let denied = || denied(&name(call, None), outcome, None);
+            return (completed, outcome.is_refusal().then(denied));
+        }
+        let rule =
+            if may_lack_start { Rule::RejectedWithoutStart } else { Rule::CompletionWithoutStart };
+        let message = match (name(call, None), self.has_forgotten) {
+            (name, false) => format!("{name} is completed but was not started before"),
+            (name, true) => {
+                format!("{name} is completed; its start is unknown: there were too many calls")
+            }
+        };
+        (completed, Some(Diagnostic::new(rule, message)))
+    }
+}
