@@ -24,6 +24,7 @@ mod heredoc;
 mod inner;
 mod list;
 mod options;
+mod own_exit;
 mod parser;
 mod pipes;
 mod word;
@@ -94,6 +95,9 @@ struct ShellCommand {
     exit_unstopped: ExitShown,
 }
 
+/// How many words of a text that is nested too deep may name a program.
+const UNREAD_WORDS_MAX: usize = 1_000;
+
 /// Replaces a space inside a word, so that no pattern mistakes a part of a word for a word.
 const INNER_SPACE: char = '\u{2423}';
 
@@ -117,7 +121,7 @@ impl ShellCommand {
     fn unread(text: &str) -> Self {
         let words = text.split(|it: char| it.is_whitespace() || "(){};&|`\"'".contains(it));
         let words: Vec<String> = words.filter(|it| !it.is_empty()).map(str::to_owned).collect();
-        let starts = (0..words.len().min(WORDS_MAX)).collect();
+        let starts = (0..words.len().min(UNREAD_WORDS_MAX)).collect();
         Self::new(words, starts, ExitShown::Nothing)
     }
 
@@ -324,6 +328,17 @@ mod tests {
         ("set -e; f() { for i in a; do { ls; }; make; done; }", "nothing c"),
         ("ls | while { ls; }; do make; done", "nothing c"),
         ("if { ls; } then (make); fi", "nothing c"),
+        ("command -v make", "-"),
+        ("sudo command -pV make || exit 1", "-"),
+        ("command -p make", "own"),
+        ("docker compose run -d app make", "nothing"),
+        ("docker run -it app make -d", "own"),
+        ("docker exec --detach app make", "nothing"),
+        ("docker run --detach-keys a app make", "own"),
+        ("sudo -nb make", "nothing"),
+        ("ssh -f a 'make'", "nothing"),
+        ("setsid -f make", "nothing"),
+        ("ls | xargs -r make", "nothing c"),
         ("for i in; { make; }", "nothing c"),
         ("for i in;\n# c\n{ make; }", "nothing c"),
         ("time for i in; { make; }", "nothing c"),

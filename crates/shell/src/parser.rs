@@ -9,10 +9,10 @@ use super::functions::Functions;
 use super::heredoc::Heredoc;
 use super::list::{Next, Pipeline, judged, raise};
 use super::options::ShellOptions;
+use super::own_exit::hides_exit;
 use super::pipes::{printed, reads_commands};
 use super::wrappers::{
-    WORDS_MAX, command_option, hides_exit, is_list, is_powershell, is_shell, runs_text, starts,
-    without_prefix,
+    WORDS_MAX, command_option, is_list, is_powershell, is_shell, runs_text, starts, without_prefix,
 };
 use super::{ExitShown, INNER_SPACE, ShellCommand, program_name};
 

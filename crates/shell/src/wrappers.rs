@@ -113,10 +113,6 @@ const TEXT_RUNNERS: &[&str] = &[
 /// What may come before a command that the shell itself runs.
 const BUILTIN_PREFIXES: &[&str] = &["builtin", "command", "eval", "time"];
 
-/// Programs whose exit status is not that of the command.
-const OWN_EXIT: &[&str] =
-    &["%", "coproc", "find", "foreach-object", "script", "systemd-run", "trap", "watch"];
-
 /// Programs, words one of which must be in front, and the words behind which a command comes.
 const BEHIND_OPTIONS: &[(&str, &[&str], &[&str])] = &[
     ("find", &[], &["-exec", "-execdir", "-ok", "-okdir"]),
@@ -157,7 +153,7 @@ fn is_number(word: &str) -> bool {
         && word.chars().all(|it| it.is_ascii_digit() || ".smhd".contains(it))
 }
 
-fn is_keyword(word: &str) -> bool {
+pub(super) fn is_keyword(word: &str) -> bool {
     has(KEYWORDS, word)
 }
 
@@ -180,25 +176,6 @@ pub(super) fn without_prefix(words: &[String]) -> &[String] {
 /// Windows ignores the case of names.
 pub(super) fn has(names: &[&str], name: &str) -> bool {
     names.iter().any(|it| it.eq_ignore_ascii_case(name))
-}
-
-/// Whether the exit status says nothing of the command: `!` turns it round, a block of PowerShell
-/// may not be entered, and some programs have their own.
-pub(super) fn hides_exit(words: &[String]) -> bool {
-    let mut before = words.iter().take_while(|word| is_keyword(word));
-    before.any(|word| word == "!" || word == "{")
-        || words.last().is_some_and(|word| word == "}")
-        || has_own_exit(words)
-}
-
-fn has_own_exit(words: &[String]) -> bool {
-    let starts = starts(words);
-    let mut programs = starts.iter().map(|start| (*start, program_name(&words[*start])));
-    // `git bisect run` and such may run the command never, or go on after it failed.
-    let is_before_another = |start: usize| starts.iter().any(|other| *other > start);
-    programs.any(|(start, program)| {
-        has(OWN_EXIT, program) || program == "git" && is_before_another(start)
-    })
 }
 
 /// Whether one of the programs in front of a word runs a text.
@@ -252,6 +229,11 @@ impl Walk<'_> {
         }
         if let Some(command) = command_option(program, &self.words[behind..]) {
             return Some((behind + command + 1, 0));
+        }
+        // `command -v make` only looks for it.
+        let mut options = self.words[behind..].iter().take_while(|it| it.starts_with('-'));
+        if program == "command" && options.any(|it| it.contains(['v', 'V'])) {
+            return None;
         }
         let words = &self.words[behind..];
         let behind_option = BEHIND_OPTIONS.iter().filter(|(it, ..)| *it == program).find_map(
