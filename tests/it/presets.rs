@@ -125,6 +125,32 @@ fn a_hidden_status_is_not_a_success() {
     assert_eq!(says, Met, "{message}");
 }
 
+/// Goal: of test runs that overlap, each must have succeeded.
+#[test]
+fn no_other_run_hides_tests_that_failed() {
+    let halves = |id: &str, line: &str, works: bool| {
+        let whole = command(id, line, works);
+        let (start, end) = whole.split_once('\n').unwrap();
+        (format!("{start}\n"), end.to_owned())
+    };
+    let outcome = |order: [bool; 2], is_one_after_the_other: bool| {
+        let (first, second) =
+            (halves("c1", "npm test -w web", order[0]), halves("c2", "npm test -w api", order[1]));
+        let run = if is_one_after_the_other {
+            [first.0, first.1, second.0, second.1]
+        } else {
+            [first.0, second.0, second.1, first.1]
+        };
+        tested(run.concat()).0
+    };
+    for is_one_after_the_other in [true, false] {
+        assert_eq!(outcome([true, true], is_one_after_the_other), Met);
+        assert_eq!(outcome([true, false], is_one_after_the_other), Broken);
+    }
+    assert_eq!(outcome([false, true], true), Met);
+    assert_eq!(outcome([false, true], false), Broken);
+}
+
 /// Goal: a script that may be missing has run only if its output shows it; if the command fails,
 /// it was there.
 #[test]
@@ -136,7 +162,10 @@ fn a_script_that_may_be_missing_is_not_a_success() {
         assert_eq!(says(false, "").0, Broken, "{line}");
         let (answer, message) = says(true, "");
         assert_eq!(answer, Hidden, "{line}");
-        assert!(message.contains("`--if-present` may have skipped it"), "{message}");
+        assert!(
+            message.contains("it may not have run (`exit`, `xargs`, `--if-present`)"),
+            "{message}"
+        );
     }
 }
 

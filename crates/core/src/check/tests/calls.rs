@@ -361,7 +361,10 @@ fn both_halves_must_agree() {
 fn a_completion_may_hide_how_a_command_ended() {
     let done = json!({ "when": { "/at": "done" }, "id": ["/id"], "outcomes":
         [{ "outcome": "succeeded", "when": {}, "hides_exit_status": true }] });
-    let action = |tool: &str, kind: &str| json!({ "tool": tool, "kind": kind, "done": "Did", "attempt": "do" });
+    let action = |tool: &str, kind: &str| {
+        json!({ "tool": tool, "kind": kind,
+            "done": "Did", "attempt": "do" })
+    };
     let rules = json!({ "completion": [done], "tool": [{ "value": "/tool" }],
         "actions": { "rules": [action("sh", "command"), action("cat", "read")] } });
     let found = "completion-without-start@1";

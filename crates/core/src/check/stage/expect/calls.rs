@@ -41,18 +41,27 @@ pub(super) struct CallTally {
     /// Those of them that come where they are looked for, and print what they are looked for.
     pub(super) met: Tally,
     pub(super) succeeded: Tally,
-    /// Whether the last one succeeded, and meets the conditions.
+    /// Whether the last one succeeded, and meets the conditions. Of those that overlap, it is the
+    /// worst.
     pub(super) last: Truth,
     /// What is wrong with it, if it does not.
     pub(super) last_fault: LastFault,
     pub(super) last_line: u64,
+    /// When it ended, by both clocks of [`SeenCall`].
+    last_ended: (u64, Option<f64>),
     /// What it did, if an event shows it.
     pub(super) last_detail: Box<str>,
-    /// Whether its exit status is that of another command.
-    pub(super) last_hides_exit: bool,
     /// Those without the call that they require.
     pub(super) unprepared: Tally,
     pub(super) tools: ToolNames,
+}
+
+impl CallTally {
+    fn overlaps_last(&self, call: &SeenCall) -> bool {
+        let (ended, ended_ms) = self.last_ended;
+        let start_ms = call.times.map(|(start, _)| start);
+        call.started < ended || start_ms.zip(ended_ms).is_some_and(|(start, end)| start < end)
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -69,6 +78,10 @@ pub(super) enum LastFault {
     Nothing,
     /// Its output is not as it must be.
     Output,
+    /// The stream does not show how it ended.
+    NotShown,
+    /// Its exit status is that of another command.
+    HiddenExit,
 }
 
 /// Whether a command goes on after its call has ended: all agents say so by an argument whose name
@@ -323,9 +336,11 @@ impl CallPattern {
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
             Truth::Unknown | Truth::No => return self.discard_earlier(call, tally),
         };
-        (tally.last, tally.last_line) = (last, call.line);
+        if tally.last < last && tally.overlaps_last(call) {
+            return self.discard_earlier(call, tally);
+        }
+        (tally.last, tally.last_line, tally.last_ended) = (last, call.line, call.end());
         tally.last_detail = call.detail.clone();
-        tally.last_hides_exit = succeeded == Truth::Unknown && call.hides_exit(number);
         tally.last_fault = match () {
             () if call.was_refused() => LastFault::Refused,
             () if call.outcome.is_none() => LastFault::NeverEnded,
@@ -335,7 +350,11 @@ impl CallPattern {
             () if before == Truth::No => {
                 LastFault::TooLate(self.calls.before.map_or(0, |kind| kinds.first_line(kind)))
             }
-            () => LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind))),
+            () if after == Truth::No || succeeded != Truth::Unknown => {
+                LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind)))
+            }
+            () if call.hides_exit(number) => LastFault::HiddenExit,
+            () => LastFault::NotShown,
         };
         self.discard_earlier(call, tally);
     }

@@ -72,6 +72,9 @@ impl CallPattern {
                 _ => "did not print what `output` demands",
             }
             .to_owned(),
+            LastFault::HiddenExit | LastFault::NotShown => {
+                "ended in a way that is not shown".to_owned()
+            }
             LastFault::TooEarly(end) if end < line => format!(
                 "started before the last {} call (line {end}) had ended",
                 other(self.calls.after)
@@ -88,13 +91,6 @@ impl CallPattern {
         } else {
             format!("the last {name} (line {line}) {fault}")
         };
-        let doubt = tally.last_hides_exit.then(|| {
-            format!(
-                "the exit status in line {line} is not that of the {name}: it is in a pipe, in a \
-                     block or in the background, other commands follow, the shell may end before \
-                     it, or `--if-present` may have skipped it"
-            )
-        });
         Answered {
             truth: if context.hidden_calls() > 0 { Truth::Unknown } else { tally.last },
             fact,
@@ -105,7 +101,27 @@ impl CallPattern {
                 detail: tally.last_detail.clone(),
                 ..tally.tried.clone()
             },
-            doubt,
+            doubt: self.doubt_of_last(tally),
+        }
+    }
+
+    /// Why the stream does not show whether the last call succeeded.
+    fn doubt_of_last(&self, tally: &CallTally) -> Option<String> {
+        let (name, line) = (self.calls.named(1), tally.last_line);
+        match tally.last_fault {
+            LastFault::HiddenExit => Some(format!(
+                "the exit status in line {line} is not that of the {name}: it is in a pipe, in a \
+                     block or in the background, other commands follow, or it may not have run \
+                     (`exit`, `xargs`, `--if-present`)"
+            )),
+            LastFault::NotShown => {
+                Some(format!("the stream does not show how the {name} in line {line} ended"))
+            }
+            LastFault::TooEarly(end) if end > 0 && tally.last == Truth::Unknown => Some(format!(
+                "the call in line {end} may be a later {} call: it failed, or its tool is unknown",
+                self.calls.after.map_or("", CallKind::name)
+            )),
+            _ => None,
         }
     }
 

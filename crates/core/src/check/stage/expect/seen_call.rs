@@ -81,6 +81,11 @@ impl SeenCall {
         Self { number, line, started, ended: u64::MAX, ..Self::default() }
     }
 
+    /// When it ended, by both clocks.
+    pub(super) fn end(&self) -> (u64, Option<f64>) {
+        (self.ended, self.times.map(|(_, end)| end))
+    }
+
     pub(super) fn observe<'e>(
         &mut self,
         half: CallHalf<'_>,
