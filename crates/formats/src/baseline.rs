@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use ndjson_check_core::{Diagnostic, Note, Rule, Severity, StreamSummary, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::fingerprint::fingerprint;
+use super::fingerprint::{fingerprint, message_without_place};
 use super::report::NameOf;
 
 /// Stale entries of the baseline that are shown for one stream; the others are counted.
@@ -113,7 +113,7 @@ impl Baseline {
     /// Whether a finding is known. Each known one counts once.
     pub fn knows(&mut self, diagnostic: &Diagnostic) -> bool {
         self.severities.insert(diagnostic.rule, diagnostic.severity);
-        self.take(diagnostic.rule, &diagnostic.message, 1) == 1
+        self.take(diagnostic.rule, message_without_place(diagnostic), 1) == 1
     }
 
     /// Counts as many findings as are known; returns the number.

@@ -3,7 +3,7 @@
 //! Lines, offsets and counts change when a stream changes elsewhere; the rule, the stream and the
 //! words of the message do not.
 
-use ndjson_check_core::Rule;
+use ndjson_check_core::{Diagnostic, Rule};
 
 use super::digits::digits;
 
@@ -13,6 +13,13 @@ const FINGERPRINT_BYTES: usize = 16;
 /// only: 32 hexadecimal digits.
 pub(crate) fn fingerprint(stream: &str, rule: Rule, message: &str) -> String {
     digits(&[rule.name(), stream, &with_number_signs(message)], FINGERPRINT_BYTES)
+}
+
+/// What a finding says, without the place of your demand: the path of the configuration may be
+/// written in several ways.
+pub(crate) fn message_without_place(found: &Diagnostic) -> &str {
+    let place = found.demand.as_ref().map(|place| format!(" ({place})"));
+    place.and_then(|place| found.message.strip_suffix(&*place)).unwrap_or(&found.message)
 }
 
 /// The text with `#` for each number.

@@ -10,7 +10,7 @@ use ndjson_check_core::{
 
 use super::{NameOf, RunTotals};
 use crate::baseline::{KnownFinding, NOT_SHOWN, VERSION};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, message_without_place};
 use crate::output::Output;
 
 /// Writes a baseline.
@@ -29,8 +29,9 @@ impl BaselineWriter {
         Self { name_of, stream: String::new(), found, findings }
     }
 
-    fn add(&mut self, rule: Rule, message: &str, count: u64) {
-        let fingerprint = fingerprint(&self.stream, rule, message);
+    /// `words` are those of the message that do not change.
+    fn add(&mut self, rule: Rule, (message, words): (&str, &str), count: u64) {
+        let fingerprint = fingerprint(&self.stream, rule, words);
         let Some(count) = NonZeroU64::new(count) else { return };
         if let Some(known) = self.found.get_mut(&fingerprint) {
             known.count = known.count.saturating_add(count.get());
@@ -55,13 +56,14 @@ impl Output for BaselineWriter {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.add(diagnostic.rule, &diagnostic.message, 1);
+        let texts = (&*diagnostic.message, message_without_place(diagnostic));
+        self.add(diagnostic.rule, texts, 1);
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
         for note in &summary.notes {
             if let Note::DiagnosticsOmitted { rule, count } = note {
-                self.add(*rule, NOT_SHOWN, *count);
+                self.add(*rule, (NOT_SHOWN, NOT_SHOWN), *count);
             }
         }
         let found = std::mem::take(&mut self.found).into_values().collect();

@@ -16,7 +16,7 @@ use super::call_names::{named, noted};
 use super::headline::{ALL_REFUSED, CUT_SHORT};
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url, stream_name};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, message_without_place};
 use crate::output::Output;
 
 /// Results in a SARIF report: GitHub shows as many.
@@ -150,7 +150,7 @@ impl Sarif {
 
     fn result(&mut self, diagnostic: &Diagnostic, text: &str) -> Value {
         let rule = diagnostic.rule;
-        let hash = fingerprint(&self.name, rule, &diagnostic.message);
+        let hash = fingerprint(&self.name, rule, message_without_place(diagnostic));
         let occurrence = self.occurrences.entry(hash.clone()).or_default();
         *occurrence += 1;
         let identity = format!("{hash}:{occurrence}");
