@@ -107,8 +107,12 @@ impl ExpectTable {
     /// The expectations, in the order of their kinds. Makes the paths of schemas absolute, and puts
     /// the entries of presets in their place.
     pub(crate) fn resolve(&mut self, source: &ConfigText) -> Result<Vec<Placed>, String> {
+        let mut added = Vec::new();
         for preset in self.presets.clone() {
-            self.add(Preset::table(&preset, source)?, &preset.span());
+            if !added.contains(&preset.get_ref().name()) {
+                added.push(preset.get_ref().name());
+                self.add(Preset::table(&preset, source)?, &preset.span());
+            }
         }
         let meaningless = self.meaningless();
         if let Some((span, message)) = meaningless {
