@@ -73,6 +73,9 @@ fn a_fault_beyond_the_end_is_refused() {
             assert_eq!((text(&output.stderr), output.status.code()), (message, Some(2)));
         }
     }
+    let both = replay(&["cursor", "plain", "--cut-at", "2", "--stall-at", "3"]);
+    assert!(text(&both.stderr).contains("cannot be used with"), "{}", text(&both.stderr));
+    assert_eq!((text(&both.stdout), both.status.code()), (String::new(), Some(2)));
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub(crate) struct ReplayArgs {
     pub(crate) cut_at: Option<usize>,
 
     /// Write nothing from this line on, and do not exit
-    #[arg(long, value_name = "LINE")]
+    #[arg(long, value_name = "LINE", conflicts_with = "cut_at")]
     pub(crate) stall_at: Option<usize>,
 
     /// Do not exit after the last line
