@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use ndjson_check_core::{
     Rule, Severity,
-    internals::{Globs, NameGlob, pattern_error, similar},
+    internals::{Globs, NameGlob, similar, syntax_error},
 };
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -224,14 +224,14 @@ impl From<Level> for Option<Severity> {
     }
 }
 
-/// A regular expression that compiles.
+/// A regular expression: its syntax is right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Pattern(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = String::deserialize(from)?;
-        match pattern_error(&text) {
+        match syntax_error(&text) {
             Some(error) => Err(D::Error::custom(format!("not a regular expression: {error}"))),
             None => Ok(Self(text)),
         }

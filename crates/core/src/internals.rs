@@ -17,7 +17,7 @@ pub use crate::json::{JsonRef, pointer};
 pub use crate::limits::{FILE_BYTES_MAX, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::path::Path as JsonPath;
-pub use crate::profile::pattern::pattern_error;
+pub use crate::profile::pattern::syntax_error;
 pub use crate::profile::{
     DEFAULT, LANGUAGE, NO_SUCH_PROFILE, profile_names, profile_text, whole_profile_text,
 };

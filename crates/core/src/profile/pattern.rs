@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use regex::{Regex, RegexSet};
+use regex::{Regex, RegexBuilder, RegexSet};
 use serde::Deserialize;
 
 /// A regular expression, compiled when first needed and once for all its copies: most streams never
@@ -37,6 +37,16 @@ impl PartialEq for LazyRegex {
 }
 
 impl LazyRegex {
+    /// Compiles it at once.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn compiled_from(text: &str) -> Result<Self, String> {
+        let regex = Regex::new(text).map_err(|error| fact(&error))?;
+        Ok(Self { text: text.to_owned(), regex: Arc::new(regex.into()) })
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
@@ -67,11 +77,23 @@ impl LazyRegex {
 }
 
 /// What is wrong with a regular expression, on one line, if anything is.
-pub fn pattern_error(text: &str) -> Option<String> {
-    let message = Regex::new(text).err()?.to_string();
+pub(crate) fn pattern_error(text: &str) -> Option<String> {
+    Regex::new(text).err().map(|error| fact(&error))
+}
+
+/// What is wrong with the syntax of a regular expression, on one line. This is found much faster
+/// than whether it is too large.
+pub fn syntax_error(text: &str) -> Option<String> {
+    match RegexBuilder::new(text).size_limit(0).build().err()? {
+        regex::Error::CompiledTooBig(_) => None,
+        error => Some(fact(&error)),
+    }
+}
+
+fn fact(error: &regex::Error) -> String {
+    let message = error.to_string();
     // The last line says what is wrong, the lines before it show where.
-    let fact = message.lines().last().unwrap_or_default();
-    Some(fact.trim_start_matches("error: ").to_owned())
+    message.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 #[derive(Debug, Default)]

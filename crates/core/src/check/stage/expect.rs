@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::facts::RunFacts;
 use crate::limits::CALL_ROWS_MAX;
 use crate::profile::CallOutcome;
-use crate::profile::pattern::{LazyRegex, pattern_error};
+use crate::profile::pattern::LazyRegex;
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
@@ -150,10 +150,11 @@ fn with_changed_files<'c>(completed: &'c CompletedCall<'_>) -> Cow<'c, EventCall
 }
 
 fn compiled(pattern: &str) -> Result<LazyRegex, String> {
-    match pattern_error(pattern) {
-        Some(error) => Err(format!("not a regular expression: {error}")),
-        None => Ok(pattern.to_owned().into()),
-    }
+    LazyRegex::compiled_from(pattern).map_err(|error| not_a_pattern(&error))
+}
+
+fn not_a_pattern(error: &str) -> String {
+    format!("not a regular expression: {error}")
 }
 
 /// Follows the calls and the answer. Of a call it keeps answers, and no text.

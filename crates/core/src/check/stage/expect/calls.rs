@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use ndjson_check_shell as shell;
 use serde_json::Value;
 
-use super::compiled;
 use super::kinds::KindHistories;
 use super::seen_call::{CallHalf, Printed, SeenCall, ShownText};
 use super::tool_names::ToolNames;
 use super::truth::{Tally, Truth};
+use super::{compiled, not_a_pattern};
 use crate::check::globs::NameGlob;
 use crate::check::{CompletedCall, EventCall, ExpectedCalls};
-use crate::profile::pattern::LazyRegex;
+use crate::profile::pattern::{LazyRegex, syntax_error};
 use crate::profile::{CallKind, ChangeKind, FileChange};
 use crate::rules::escape::without_colours;
 
@@ -193,7 +193,10 @@ impl CallPattern {
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
         let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
         let matches = pattern(&calls.matches)?;
-        pattern(&calls.runs)?;
+        // With something around it, `a)(b` would be one.
+        if let Some(error) = calls.runs.as_deref().and_then(syntax_error) {
+            return Err(not_a_pattern(&error));
+        }
         let runs = pattern(&calls.runs.as_deref().map(of_first_words))?;
         let except = pattern(&calls.except)?;
         let (prints, prints_not) = (pattern(&calls.output_matches)?, pattern(&calls.output_never)?);
