@@ -28,26 +28,53 @@ const NOT_DONE: [&str; 10] = [
 /// Parts of the keys of flags that are false after a failure.
 const SUCCESS: [&str; 1] = ["success"];
 
+/// The key of such a flag; longer words have it, too.
+const OK: &str = "ok";
+
+/// The key of a text that is there only after a failure.
+const ERROR: &str = "error";
+
+/// Parts of the keys of numbers that are 0 unless something failed.
+const EXIT_CODES: [&str; 4] = ["exit_code", "exitcode", "exit_status", "returncode"];
+
 /// Deepest marker, in tokens of its path.
 const DEPTH: usize = 3;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FailureMarker {
     pub(super) path: String,
-    /// The values that mean failure.
-    values: Vec<Value>,
+    sign: FailureSign,
+}
+
+/// What means failure.
+#[derive(Debug, Clone, PartialEq)]
+enum FailureSign {
+    /// One of these values.
+    Values(Vec<Value>),
+    /// Any value.
+    Presence,
+    /// Any number but 0.
+    NotZero,
 }
 
 impl FailureMarker {
     pub(super) fn condition(&self) -> Value {
-        match &self.values[..] {
-            [value] => value.clone(),
-            values => json!(values),
+        match &self.sign {
+            FailureSign::Values(values) => match &values[..] {
+                [value] => value.clone(),
+                values => json!(values),
+            },
+            FailureSign::Presence => json!({ "exists": true }),
+            FailureSign::NotZero => json!({ "exists": true, "not": 0 }),
         }
     }
 
     pub(super) fn negation(&self) -> Value {
-        json!({ "not": self.condition() })
+        match &self.sign {
+            FailureSign::Values(_) => json!({ "not": self.condition() }),
+            FailureSign::Presence => json!({ "exists": false }),
+            FailureSign::NotZero => json!(0),
+        }
     }
 }
 
@@ -55,20 +82,27 @@ impl FailureMarker {
 pub(super) fn failure_markers(path: &LeafPath, leaves: &LeafTable) -> Vec<FailureMarker> {
     let near =
         leaves.iter().filter(|(leaf, _)| leaf.is_in_same_object(path) && leaf.depth() <= DEPTH);
-    let markers = near.map(|(leaf, counts)| {
-        let values = failure_values(last_token(&leaf.path), counts);
-        FailureMarker { path: leaf.path.clone(), values }
+    let markers = near.filter_map(|(leaf, counts)| {
+        let sign = failure_sign(last_token(&leaf.path), counts)?;
+        Some(FailureMarker { path: leaf.path.clone(), sign })
     });
-    markers.filter(|marker| !marker.values.is_empty()).collect()
+    markers.collect()
+}
+
+fn failure_sign(key: &str, counts: &LeafCounts) -> Option<FailureSign> {
+    let values = failure_values(key, counts);
+    match () {
+        () if !values.is_empty() => Some(FailureSign::Values(values)),
+        () if counts.booleans > 0 => None,
+        () if counts.strings > 0 => (key == ERROR).then_some(FailureSign::Presence),
+        () => contains(key, &EXIT_CODES).then_some(FailureSign::NotZero),
+    }
 }
 
 fn failure_values(key: &str, counts: &LeafCounts) -> Vec<Value> {
     if counts.booleans == counts.scalars {
-        let flags = [(true, &FAILURE[..]), (false, &SUCCESS[..])].into_iter();
-        return flags
-            .filter(|(_, parts)| contains(key, parts))
-            .map(|(flag, _)| json!(flag))
-            .collect();
+        let flags = [(true, contains(key, &FAILURE)), (false, is_success(key))].into_iter();
+        return flags.filter(|(_, is)| *is).map(|(flag, _)| json!(flag)).collect();
     }
     let values = counts.values.get().into_iter().flatten();
     let is_name = contains(key, &NAMES);
@@ -86,7 +120,11 @@ pub(super) fn names_failure(tag: &str) -> bool {
 /// Whether the key at a path is that of a flag for failure or success.
 pub(super) fn is_marker(path: &str) -> bool {
     let key = last_token(path);
-    contains(key, &FAILURE) || contains(key, &SUCCESS)
+    contains(key, &FAILURE) || is_success(key)
+}
+
+fn is_success(key: &str) -> bool {
+    contains(key, &SUCCESS) || key.eq_ignore_ascii_case(OK)
 }
 
 /// Whether the text contains one of these lower-case parts, in any case.
@@ -135,6 +173,32 @@ mod tests {
             [("/is_error", json!(true)), ("/status", status), ("/success", json!(false))];
         assert_eq!(conditions, expected);
         assert_eq!(markers[0].negation(), json!({ "not": true }));
+    }
+
+    #[test]
+    fn a_flag_a_text_and_an_exit_code_may_be_markers() {
+        let tag: Rc<str> = "end".into();
+        let mut table = LeafTable::default();
+        for event in [
+            json!({"ok": true, "exit_code": 0, "error": null, "token": true, "code": 0}),
+            json!({"ok": false, "exit_code": 7, "error": "no disk left", "errors": 1}),
+        ] {
+            for leaf in leaves(JsonRef::tree(&event), None) {
+                table.count(&tag, &leaf);
+            }
+        }
+        let event = LeafPath { tag, each: None, kind: None, path: String::new() };
+        let markers = failure_markers(&event, &table);
+        let conditions: Vec<_> = markers
+            .iter()
+            .map(|marker| (&*marker.path, marker.condition(), marker.negation()))
+            .collect();
+        let expected = [
+            ("/exit_code", json!({ "exists": true, "not": 0 }), json!(0)),
+            ("/ok", json!(false), json!({ "not": false })),
+            ("/error", json!({ "exists": true }), json!({ "exists": false })),
+        ];
+        assert_eq!(conditions, expected);
     }
 
     #[test]
