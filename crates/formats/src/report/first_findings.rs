@@ -108,10 +108,10 @@ mod tests {
         let late = "{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\
                     \"type\":\"agent_message\",\"text\":\"Done.\"}}\n";
         let found = |stream: &str| {
-            let checker = Checker::builder().profile("codex").build().unwrap();
+            let checker = Checker::builder().profile("codex").build().expect("a built-in profile");
             let mut reader = checker.reader("a");
-            reader.feed(stream.as_bytes()).unwrap();
-            let last = reader.finish(&ProducerExit::default()).unwrap();
+            reader.feed(stream.as_bytes()).expect("a stream of codex");
+            let last = reader.finish(&ProducerExit::default()).expect("a stream of codex");
             FirstFindings::from(&*last.findings)
         };
         assert!(found(&(run("a") + late + &run("b"))).has_next_run());

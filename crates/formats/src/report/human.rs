@@ -35,7 +35,6 @@ pub struct HumanReport {
     columns: Option<fn() -> Option<usize>>,
     name: String,
     title: String,
-    found: FirstFindings,
     diagnostics: Vec<Diagnostic>,
     /// The rule of the first error, whose page a reader at a terminal is sent to.
     broken_rule: Option<Rule>,
@@ -101,12 +100,10 @@ impl Output for HumanReport {
         self.name = visible(start.name()).into_owned();
         self.title = visible(start.title()).into_owned();
         self.diagnostics.clear();
-        self.found.begin();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.found.add(diagnostic);
         if diagnostic.severity == Severity::Error {
             self.broken_rule.get_or_insert(diagnostic.rule);
         }
@@ -114,7 +111,7 @@ impl Output for HumanReport {
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let headline = Headline::new(summary, &self.found);
+        let headline = Headline::new(summary, &FirstFindings::from(&*self.diagnostics));
         self.note(summary);
         let diagnostics = std::mem::take(&mut self.diagnostics);
         let name = std::mem::take(&mut self.name);

@@ -45,7 +45,6 @@ pub struct Sarif {
     seen: SeverityCounts,
     errors: Vec<Value>,
     omitted_errors: u64,
-    first: FirstFindings,
     /// Of streams that do not pass, as many as there is room for.
     headlines: Vec<Value>,
 }
@@ -67,7 +66,6 @@ impl Sarif {
             seen: SeverityCounts::default(),
             errors: Vec::new(),
             omitted_errors: 0,
-            first: FirstFindings::default(),
             headlines: Vec::new(),
         }
     }
@@ -177,13 +175,11 @@ impl Output for Sarif {
         self.name = (self.name_of)(start.name());
         self.uri = (self.file_of)(start.name()).as_deref().map(uri);
         self.occurrences.clear();
-        self.first.begin();
         self.seen = SeverityCounts::default();
         Ok(())
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        self.first.add(diagnostic);
         self.seen.add(diagnostic.severity);
         self.open.push(diagnostic.clone());
     }
@@ -192,13 +188,13 @@ impl Output for Sarif {
         let over = summary.was_tried_again();
         // Those of a rule that has too many are counted, and not observed.
         let unseen = SeverityCounts::of(summary).without(self.seen);
+        let headline = Headline::new(summary, &FirstFindings::from(&*self.open));
         let mut counts = std::mem::take(&mut self.seen).plus(unseen);
         if over {
             counts = counts.lowered();
             self.open.iter_mut().for_each(|found| found.severity = Severity::Warning);
         }
         self.found = self.found.plus(counts);
-        let headline = Headline::new(summary, &self.first);
         self.close(&summary.tool_calls, Some(&headline));
         if !headline.passed && summary.errors == 0 && !over {
             self.failed_run(summary, &headline);
