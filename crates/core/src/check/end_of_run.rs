@@ -77,14 +77,14 @@ impl ProducerExit {
     pub fn keep_stderr(&mut self, text: &str) {
         self.stderr = Some(last_lines(text));
     }
+}
 
-    /// The message about a stream without the terminal event of its last turn.
-    pub(super) fn what_is_missing(&self) -> &'static str {
-        if self.expects_turn {
-            "the stream ends here, without an answer to the last message"
-        } else {
-            "the stream ends here, without a terminal event"
-        }
+/// The message about a stream without the terminal event of its last turn.
+pub(super) fn what_is_missing(expects_turn: bool) -> &'static str {
+    if expects_turn {
+        "the stream ends here, without an answer to the last message"
+    } else {
+        "the stream ends here, without a terminal event"
     }
 }
 

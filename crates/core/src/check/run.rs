@@ -5,7 +5,9 @@ mod said;
 mod sessions;
 
 use super::contract::Contract;
-use super::end_of_run::{EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState};
+use super::end_of_run::{
+    EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState, what_is_missing,
+};
 use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
 use super::stage::background::BackgroundWork;
@@ -312,10 +314,11 @@ impl<'c> Run<'c> {
         let last_line = lines.last_line(findings);
         let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
+        let expects_turn = exit.expects_turn || self.terminal.expects_turn();
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
-            terminal: if exit.expects_turn { TerminalState::Missing } else { terminal },
+            terminal: if expects_turn { TerminalState::Missing } else { terminal },
             reported_outcome: self.terminal.reported_outcome(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
@@ -338,8 +341,8 @@ impl<'c> Run<'c> {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
             EndCause::NoTerminalEvent => {
-                let diagnostic =
-                    Diagnostic::new(Rule::MissingTerminalEvent, exit.what_is_missing());
+                let message = what_is_missing(expects_turn);
+                let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));
             }

@@ -153,7 +153,9 @@ impl RareFacts<'_> {
             update => format!("{update:?}"),
         });
         let facts: Vec<_> = facts.collect();
-        let end = self.end.map(|end| (end.is_terminal, end.is_provisional, end.outcome));
+        let end =
+            |end: RunEnd<'_>| (end.is_terminal, end.is_provisional, end.expects_turn, end.outcome);
+        let end = self.end.map(end);
         let Self { next_group, error, unknown_values, final_is, restart, .. } = self;
         let marks = [
             self.interrupts_calls,
@@ -253,6 +255,8 @@ pub(crate) struct RunEnd<'e> {
     pub(crate) is_terminal: bool,
     /// Whether it is the end only if nothing follows.
     pub(crate) is_provisional: bool,
+    /// Whether another turn must follow.
+    pub(crate) expects_turn: bool,
     /// Without one the latest progress decides.
     pub(crate) outcome: Option<RunOutcome>,
     /// The event as it is written.

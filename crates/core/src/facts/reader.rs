@@ -253,8 +253,10 @@ fn group<'e>(paths: &[Path], scope: Scope<'e>) -> SmallVec<[Option<JsonRef<'e>>;
 }
 
 fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e ParsedEvent<'_>) -> Option<RunEnd<'e>> {
-    let rule = rules.terminal(profile, event.root()).next()?;
+    let root = event.root();
+    let rule = rules.terminal(profile, root).next()?;
     Some(RunEnd {
+        expects_turn: is_any(rules.more_turns(profile, root)),
         is_terminal: profile.end.policy != TerminalPolicy::None,
         is_provisional: rule.provisional,
         outcome: match rule.outcome {

@@ -88,6 +88,7 @@ tag_rules! {
     progress: end.progress => ProgressRule;
     terminal: end.rules => TerminalRule;
     reopen: end.reopen => EventRule;
+    more_turns: end.more_turns => EventRule;
     after: end.after => EventRule;
     run_facts: facts => RunFactRule;
     values: values => ValueRule;

@@ -15,6 +15,8 @@ pub(crate) struct EndRules {
     pub progress: Vec<ProgressRule>,
     /// Events that open a new turn after a terminal event.
     pub reopen: Vec<EventRule>,
+    /// Terminal events of turns that another turn must follow.
+    pub more_turns: Vec<EventRule>,
     /// Whether they also open one if no terminal event came.
     pub only_last_turn_ends: bool,
     /// Events that may follow the terminal event.

@@ -116,7 +116,9 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
     let items = |place| profile.pointer(place).and_then(Value::as_array).into_iter().flatten();
     if text("/end/policy") == Some("none") {
         let no_effect = |key: &str| format!("`{key}` has no effect with the policy `none`");
-        for (place, key) in [("/end/reopen", "reopen"), ("/end/after", "after")] {
+        for (place, key) in
+            [("/end/reopen", "reopen"), ("/end/more_turns", "more_turns"), ("/end/after", "after")]
+        {
             faults.extend(items(place).next().map(|_| Fault::new(place, no_effect(key))));
         }
         for (index, rule) in items("/end/rules").enumerate() {

@@ -42,6 +42,7 @@ struct TerminalEvent {
     line: u64,
     offset: u64,
     outcome: RunOutcome,
+    expects_turn: bool,
     /// What shows a failure, and its line.
     sign: FailureSource,
     sign_line: u64,
@@ -170,7 +171,7 @@ impl TerminalCheck {
         let Facts { line, offset, .. } = *facts;
         found.push(diagnostic.at(line, offset));
         let (outcome, sign) = (RunOutcome::Failure, FailureSource::TerminalEvent);
-        *end = TerminalEvent { line, offset, outcome, sign, sign_line: line };
+        *end = TerminalEvent { line, offset, outcome, sign, sign_line: line, ..*end };
     }
 
     fn observe_errors_and_end(
@@ -205,7 +206,8 @@ impl TerminalCheck {
             }
             _ => (FailureSource::TerminalEvent, line),
         };
-        let event = TerminalEvent { line, offset, outcome, sign, sign_line };
+        let expects_turn = end.expects_turn;
+        let event = TerminalEvent { line, offset, outcome, expects_turn, sign, sign_line };
         if end.is_provisional {
             self.provisional = Some(event);
         } else {
@@ -277,6 +279,11 @@ impl TerminalCheck {
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(line, offset)));
         }
         TerminalState::Missing
+    }
+
+    /// Whether another turn must follow the one that ended.
+    pub(crate) fn expects_turn(&self) -> bool {
+        self.terminal.is_some_and(|end| end.expects_turn)
     }
 
     pub(crate) fn has_fatal_error(&self) -> bool {
