@@ -64,7 +64,7 @@ impl FailureMarker {
                 [value] => value.clone(),
                 values => json!(values),
             },
-            FailureSign::Presence => json!({ "exists": true }),
+            FailureSign::Presence => json!({ "empty": false }),
             FailureSign::NotZero => json!({ "exists": true, "not": 0 }),
         }
     }
@@ -72,7 +72,7 @@ impl FailureMarker {
     pub(super) fn negation(&self) -> Value {
         match &self.sign {
             FailureSign::Values(_) => json!({ "not": self.condition() }),
-            FailureSign::Presence => json!({ "exists": false }),
+            FailureSign::Presence => json!({ "empty": true }),
             FailureSign::NotZero => json!(0),
         }
     }
@@ -196,7 +196,7 @@ mod tests {
         let expected = [
             ("/exit_code", json!({ "exists": true, "not": 0 }), json!(0)),
             ("/ok", json!(false), json!({ "not": false })),
-            ("/error", json!({ "exists": true }), json!({ "exists": false })),
+            ("/error", json!({ "empty": false }), json!({ "empty": true })),
         ];
         assert_eq!(conditions, expected);
     }

@@ -58,6 +58,13 @@ impl<'t> ShellParser<'t> {
         !rest.is_empty() && !rest.starts_with(['\n', ';', '|', '&', '<', '>', ')', '}', '#'])
     }
 
+    /// Whether a keyword comes next that no `;` need separate from a group: `if ( a ) then`.
+    pub(super) fn is_at_keyword(&mut self) -> bool {
+        self.skip_blanks();
+        let end = self.rest.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(self.rest.len());
+        ["do", "done", "elif", "else", "esac", "fi", "then"].contains(&&self.rest[..end])
+    }
+
     /// The rest of the line without the keywords before a group: `then { make; }`.
     pub(super) fn without_keywords_before_group(&self) -> &'t str {
         let mut rest = self.rest;

@@ -216,15 +216,17 @@ impl<'t> ShellParser<'t> {
         while let Some((group, ending)) = self.group() {
             pipe.commands.extend(group);
             (pipe.ending, pipe.text) = (ending, None);
-            // `(a)` of a `case`, or a condition: `( a ) then`.
-            if !self.is_at_word() {
-                let words = self.words();
-                pipe.commands.extend(self.command(words));
+            let ends_block = self.has_blocks && self.is_at_keyword();
+            // `(a)` of a `case`.
+            if ends_block || !self.is_at_word() {
+                if !ends_block {
+                    let words = self.words();
+                    pipe.commands.extend(self.command(words));
+                }
                 // What a group reads and prints is not followed.
                 (self.here_string, pipe.ending) = (None, ending);
                 return;
             }
-            self.keywords(pipe, blocks, true);
         }
         self.keywords(pipe, blocks, false);
         let words = self.words();
