@@ -92,7 +92,7 @@ impl Observer for EventArray {
         // A new turn takes the end back.
         self.end_turn();
         // Some agents write two terminal events for a turn.
-        self.ends_turn = event.is_end() && !self.is_over;
+        self.ends_turn = event.ends_turn() && !self.is_over;
         self.is_over = event.is_end() || self.is_over && !event.is_in_run();
         self.exceeds_limit |= event.exceeds_limit();
         self.starts_wrong |= event.starts_wrong();

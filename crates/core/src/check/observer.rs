@@ -278,6 +278,11 @@ impl<'a> CheckedLine<'a> {
 
     /// Whether it ends the run for good.
     pub fn is_end(&self) -> bool {
+        self.ends_turn() && !self.facts.terminal().is_some_and(|end| end.expects_turn)
+    }
+
+    /// Whether it ends the turn for good. Another turn may have to follow.
+    pub fn ends_turn(&self) -> bool {
         self.facts.terminal().is_some_and(|end| !end.is_provisional)
     }
 

@@ -138,7 +138,7 @@ impl Observer for NewEvents {
     fn event(&mut self, event: &CheckedLine<'_>) {
         self.end_turn();
         // Some agents write two terminal events for a turn.
-        self.ends_turn = event.is_end() && !self.is_complete;
+        self.ends_turn = event.ends_turn() && !self.is_complete;
         self.is_complete = event.is_end() || self.is_complete && !event.is_in_run();
     }
 

@@ -236,6 +236,23 @@ fn a_line_of_text_says_why_the_run_failed_if_no_terminal_event_does() {
 }
 
 #[test]
+fn another_turn_may_have_to_follow() {
+    let more = json!({ "more_turns": [{ "when": { "/at": ["good", "bad"], "/queued": "1" } }] });
+    let profile = profile(agent_with("end", more));
+    for (events, expected) in [
+        ("x, good", false),
+        ("x, good queued=1", true),
+        ("x, bad queued=1", true),
+        ("x, good queued=1, bye", true),
+        ("x, good queued=1, ask", false),
+        ("x, good queued=1, ask, good", false),
+        ("x queued=1", false),
+    ] {
+        assert_eq!(check_of(&profile, events).expects_turn(), expected, "{events}");
+    }
+}
+
+#[test]
 fn a_stream_that_ends_in_the_middle_of_something_is_unfinished() {
     let profile = profile(agent());
     for (events, expected) in [

@@ -124,7 +124,7 @@ impl Recorder {
         for event in events {
             self.run_event(&event.kind, here);
         }
-        if event.is_end() {
+        if event.ends_turn() {
             let tag = clipped(event.tag(), NAME_BYTES_MAX).into_owned();
             self.push(moment, EntryKind::End(tag));
             if self.ends.len() < PAGE_ENDS_MAX {
