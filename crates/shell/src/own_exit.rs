@@ -25,6 +25,9 @@ const DETACHING: &[(&[&str], char, &str)] = &[
     (&["sudo"], 'b', "--background"),
 ];
 
+/// Letters of options with a value: `docker exec -unode`, `sudo -ubob`, `ssh -oBatchMode=yes`.
+const WITH_VALUE: &str = "aceghlmopuvwDFJLRUW";
+
 /// `!` turns it round, a block of PowerShell may not be entered, and some programs have their own.
 pub(super) fn hides_exit(words: &[String]) -> bool {
     let mut before = words.iter().take_while(|word| is_keyword(word));
@@ -45,13 +48,20 @@ fn has_own_exit(words: &[String]) -> bool {
     })
 }
 
+/// Whether a word such as `-itd` has a flag. Behind a letter that may have a value comes the value.
+fn has_flag(word: &str, flag: char) -> bool {
+    let Some(letters) = word.strip_prefix('-') else { return false };
+    let flags = letters.find(|it| WITH_VALUE.contains(it)).map_or(letters, |end| &letters[..end]);
+    flags.chars().all(|it| it.is_ascii_alphabetic()) && flags.contains(flag)
+}
+
 /// Whether a program does not wait for the command behind these words.
 fn detaches(program: &str, before: &[String]) -> bool {
     let of_program = DETACHING.iter().find(|(programs, ..)| has(programs, program));
     of_program.is_some_and(|(_, letter, name)| {
         before.iter().any(|word| match word.strip_prefix("--") {
             Some(_) => word.strip_prefix(name).is_some_and(|value| ["", "=true"].contains(&value)),
-            None => word.starts_with('-') && word.contains(*letter),
+            None => has_flag(word, *letter),
         })
     })
 }
