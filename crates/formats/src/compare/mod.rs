@@ -33,6 +33,7 @@ pub struct RunComparison<'o> {
     /// What changes with every run.
     figures: Vec<ComparedFigure>,
     calls: Changes,
+    has_more_calls: bool,
     text: Changes,
     /// What the profile does not know.
     unknown: Changes,
@@ -72,6 +73,7 @@ impl<'o> RunComparison<'o> {
             results: pairs(results),
             figures: pairs(figures),
             calls: Changes::between(&a.calls(), &b.calls()),
+            has_more_calls: a.has_more_calls || b.has_more_calls,
             text: Changes::between(&a.lines(), &b.lines()),
             unknown: Changes::between(&unknown(of_a), &unknown(of_b)),
             left_out: left_out(a, b, (of_a, of_b)),

@@ -9,7 +9,7 @@ use super::is_clipped;
 use crate::limits::TEXT_BYTES_MAX;
 use crate::said::Said;
 
-pub(super) const COMPARED_CALLS_MAX: usize = 1_000;
+const COMPARED_CALLS_MAX: usize = 1_000;
 
 /// The time to compare texts grows with the square of their lines.
 const COMPARED_LINES_MAX: usize = 2_000;
@@ -22,7 +22,8 @@ pub struct Outline {
     text: String,
     text_start: usize,
     said: Said,
-    has_clipped_calls: bool,
+    /// Whether there are more calls than are compared.
+    pub(super) has_more_calls: bool,
     has_clipped_text: bool,
     pub(super) summary: Option<StreamSummary>,
 }
@@ -52,7 +53,7 @@ impl Outline {
 
     pub(super) fn is_clipped(&self) -> bool {
         let lines = self.text.lines().filter(|line| !line.trim().is_empty());
-        self.has_clipped_calls || self.has_clipped_text || lines.count() > COMPARED_LINES_MAX
+        self.has_more_calls || self.has_clipped_text || lines.count() > COMPARED_LINES_MAX
     }
 
     pub(super) fn has_long_details(&self) -> bool {
@@ -66,7 +67,7 @@ impl Outline {
             self.calls.push(OutlinedCall::default());
         }
         let Some(known) = self.calls.get_mut(index) else {
-            self.has_clipped_calls = true;
+            self.has_more_calls = true;
             return;
         };
         if known.tool.is_empty() {

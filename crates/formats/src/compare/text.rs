@@ -7,7 +7,6 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::outline::COMPARED_CALLS_MAX;
 use super::{Changes, ComparedFigure, NOTHING, RunComparison};
 use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped, stream_name};
 
@@ -63,8 +62,8 @@ impl RunComparison<'_> {
         let mut same: Vec<String> =
             equal.map(|it| format!("{} {}", it.name, visible(&it.a))).collect();
         if self.calls.kept > 0 {
-            let first = if self.calls.kept < COMPARED_CALLS_MAX { "" } else { "the first " };
-            same.push(format!("{first}{}", counted(self.calls.kept as u64, "call")));
+            let of_first = if self.has_more_calls { " of the first 1,000" } else { "" };
+            same.push(format!("{}{of_first}", counted(self.calls.kept as u64, "call")));
         }
         if self.text.kept > 0 {
             same.push(format!("{} of text", counted(self.text.kept as u64, "line")));
