@@ -94,7 +94,9 @@ fn failure_sign(key: &str, counts: &LeafCounts) -> Option<FailureSign> {
     match () {
         () if !values.is_empty() => Some(FailureSign::Values(values)),
         () if counts.booleans > 0 => None,
-        () if counts.strings > 0 => (key == ERROR).then_some(FailureSign::Presence),
+        () if counts.strings > 0 => {
+            key.eq_ignore_ascii_case(ERROR).then_some(FailureSign::Presence)
+        }
         () => contains(key, &EXIT_CODES).then_some(FailureSign::NotZero),
     }
 }
