@@ -36,11 +36,10 @@ const NO_THINKING: [&str; 21] = [
     "qwen",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 11] = [
+const NO_NOTICES: [&str; 10] = [
     "antigravity",
     "claude-like",
     "codebuddy",
-    "codex-rollout",
     "grok-messages",
     "hermes",
     "jsonl",
