@@ -224,7 +224,7 @@ impl From<Level> for Option<Severity> {
     }
 }
 
-/// A regular expression: its syntax is right.
+/// A regular expression whose syntax is right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Pattern(pub(crate) String);
 

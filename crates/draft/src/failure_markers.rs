@@ -28,7 +28,7 @@ const NOT_DONE: [&str; 10] = [
 /// Parts of the keys of flags that are false after a failure.
 const SUCCESS: [&str; 1] = ["success"];
 
-/// The key of such a flag; longer words have it, too.
+/// The key of such a flag. It is not searched for in longer words.
 const OK: &str = "ok";
 
 /// The key of a text that is there only after a failure.
@@ -46,12 +46,12 @@ pub(super) struct FailureMarker {
     sign: FailureSign,
 }
 
-/// What means failure.
+/// What shows a failure.
 #[derive(Debug, Clone, PartialEq)]
 enum FailureSign {
     /// One of these values.
     Values(Vec<Value>),
-    /// Any value.
+    /// Any value that is not empty.
     Presence,
     /// Any number but 0.
     NotZero,

@@ -184,7 +184,7 @@ impl<'c> Run<'c> {
         self.pass_on_others(&events, out);
     }
 
-    /// Passes on events that no line of its own shows.
+    /// Passes on events that belong to no line.
     fn pass_on_others(&mut self, events: &Events<'_>, out: &mut dyn Observer) {
         if let Some(demands) = &mut self.demands {
             let used = (&self.facts, self.calls.counts());

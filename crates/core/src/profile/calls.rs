@@ -272,7 +272,7 @@ pub(crate) struct CallOutcomeRule {
     /// Whether such a completion contradicts itself.
     #[serde(default)]
     pub is_contradictory: bool,
-    /// Whether it does not show how a command ended, which the start of the call may be.
+    /// Whether it does not show how a command ended. The start of the call says whether it is one.
     #[serde(default)]
     pub hides_exit_status: bool,
 }

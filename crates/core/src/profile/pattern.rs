@@ -81,8 +81,8 @@ pub(crate) fn pattern_error(text: &str) -> Option<String> {
     Regex::new(text).err().map(|error| fact(&error))
 }
 
-/// What is wrong with the syntax of a regular expression, on one line. This is found much faster
-/// than whether it is too large.
+/// What is wrong with the syntax of a regular expression, on one line. Whether it is too large
+/// would take much longer to find.
 pub fn syntax_error(text: &str) -> Option<String> {
     match RegexBuilder::new(text).size_limit(0).build().err()? {
         regex::Error::CompiledTooBig(_) => None,

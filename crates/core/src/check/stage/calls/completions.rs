@@ -11,7 +11,7 @@ use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 impl CallTable<'_> {
-    /// Whether a completion does not show how its call ended, which may be a command.
+    /// Whether a completion hides how its call ended: the call is a command, or has no start.
     pub(super) fn hides_end(&self, key: u64, call: &Call<'_>) -> bool {
         let kind = |open: &OpenCall| self.actions.of_open(&open.action).kind;
         call.hides_exit_status

@@ -41,8 +41,8 @@ pub(super) struct CallTally {
     /// Those of them that come where they are looked for, and print what they are looked for.
     pub(super) met: Tally,
     pub(super) succeeded: Tally,
-    /// Whether the last one succeeded, and meets the conditions. Of those that overlap, it is the
-    /// worst.
+    /// Whether the last one succeeded, and meets the conditions. Of calls that overlap, the worst
+    /// counts.
     pub(super) last: Truth,
     /// What is wrong with it, if it does not.
     pub(super) last_fault: LastFault,
@@ -193,7 +193,7 @@ impl CallPattern {
         let pattern = |text: &Option<String>| text.as_deref().map(compiled).transpose();
         let tool = calls.tool.as_deref().map(NameGlob::new).transpose()?;
         let matches = pattern(&calls.matches)?;
-        // With something around it, `a)(b` would be one.
+        // Inside another pattern, `a)(b` would pass.
         if let Some(error) = calls.runs.as_deref().and_then(syntax_error) {
             return Err(not_a_pattern(&error));
         }
