@@ -61,7 +61,8 @@ impl<'t> ShellParser<'t> {
     /// Whether a keyword comes next that no `;` need separate from a group: `if ( a ) then`.
     pub(super) fn is_at_keyword(&mut self) -> bool {
         self.skip_blanks();
-        let end = self.rest.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(self.rest.len());
+        let ends_word = |it: char| it.is_whitespace() || ";&|()<>".contains(it);
+        let end = self.rest.find(ends_word).unwrap_or(self.rest.len());
         ["do", "done", "elif", "else", "esac", "fi", "then"].contains(&&self.rest[..end])
     }
 

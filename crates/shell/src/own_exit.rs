@@ -17,16 +17,14 @@ const OWN_EXIT: &[&str] = &[
     "xargs",
 ];
 
-/// Programs, and the letter and the name of the option with which they do not wait for the command.
-const DETACHING: &[(&[&str], char, &str)] = &[
-    (&["docker", "docker-compose", "podman"], 'd', "--detach"),
-    (&["setsid"], 'f', "--fork"),
-    (&["ssh"], 'f', "-f"),
-    (&["sudo"], 'b', "--background"),
+/// Programs that do not wait for the command if they have an option, and its letter and name. The
+/// last are the letters of options with a value: `docker exec -unode`, `ssh -oBatchMode=yes`.
+const DETACHING: &[(&[&str], char, &str, &str)] = &[
+    (&["docker", "docker-compose", "podman"], 'd', "--detach", "acehmpuvw"),
+    (&["setsid"], 'f', "--fork", ""),
+    (&["ssh"], 'f', "-f", "BDEFIJLOPQRSWbceilmopw"),
+    (&["sudo"], 'b', "--background", "CDRTUghprtu"),
 ];
-
-/// Letters of options with a value: `docker exec -unode`, `sudo -ubob`, `ssh -oBatchMode=yes`.
-const WITH_VALUE: &str = "aceghlmopuvwDFJLRUW";
 
 /// `!` turns it round, a block of PowerShell may not be entered, and some programs have their own.
 pub(super) fn hides_exit(words: &[String]) -> bool {
@@ -48,20 +46,18 @@ fn has_own_exit(words: &[String]) -> bool {
     })
 }
 
-/// Whether a word such as `-itd` has a flag. Behind a letter that may have a value comes the value.
-fn has_flag(word: &str, flag: char) -> bool {
-    let Some(letters) = word.strip_prefix('-') else { return false };
-    let flags = letters.find(|it| WITH_VALUE.contains(it)).map_or(letters, |end| &letters[..end]);
-    flags.chars().all(|it| it.is_ascii_alphabetic()) && flags.contains(flag)
-}
-
 /// Whether a program does not wait for the command behind these words.
 fn detaches(program: &str, before: &[String]) -> bool {
     let of_program = DETACHING.iter().find(|(programs, ..)| has(programs, program));
-    of_program.is_some_and(|(_, letter, name)| {
-        before.iter().any(|word| match word.strip_prefix("--") {
-            Some(_) => word.strip_prefix(name).is_some_and(|value| ["", "=true"].contains(&value)),
-            None => has_flag(word, *letter),
+    of_program.is_some_and(|(_, letter, name, with_value)| {
+        before.iter().any(|word| {
+            let (option, value) = word.split_once('=').unwrap_or((word, "true"));
+            let letters = option.strip_prefix('-').filter(|it| !it.starts_with('-'));
+            let flags =
+                letters.and_then(|it| it.split(|letter| with_value.contains(letter)).next());
+            let is_set = option == *name || flags.is_some_and(|flags| flags.contains(*letter));
+            let has_value = option == *name || flags == letters;
+            is_set && !(has_value && ["0", "false"].contains(&value))
         })
     })
 }
