@@ -9,7 +9,7 @@ use super::is_clipped;
 use crate::limits::TEXT_BYTES_MAX;
 use crate::said::Said;
 
-const COMPARED_CALLS_MAX: usize = 1_000;
+pub(super) const COMPARED_CALLS_MAX: usize = 1_000;
 
 /// The time to compare texts grows with the square of their lines.
 const COMPARED_LINES_MAX: usize = 2_000;

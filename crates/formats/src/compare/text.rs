@@ -7,6 +7,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
+use super::outline::COMPARED_CALLS_MAX;
 use super::{Changes, ComparedFigure, NOTHING, RunComparison};
 use crate::report::{Change, ChangedItem, TextTable, duration, fenced, grouped, stream_name};
 
@@ -62,8 +63,13 @@ impl RunComparison<'_> {
         let mut same: Vec<String> =
             equal.map(|it| format!("{} {}", it.name, visible(&it.a))).collect();
         if self.calls.kept > 0 {
-            let of_first = if self.has_more_calls { " of the first 1,000" } else { "" };
-            same.push(format!("{}{of_first}", counted(self.calls.kept as u64, "call")));
+            let kept = counted(self.calls.kept as u64, "call");
+            let first = grouped(COMPARED_CALLS_MAX as u64);
+            same.push(if self.has_more_calls {
+                format!("{kept} of the first {first}")
+            } else {
+                kept
+            });
         }
         if self.text.kept > 0 {
             same.push(format!("{} of text", counted(self.text.kept as u64, "line")));
