@@ -121,8 +121,12 @@ impl Run {
         if let Some(least) = expected.at_least {
             return counted().filter(|it| it.has_succeeded()).count() as u64 >= least;
         }
+        // The last one, and those that overlap it.
         let last = selected().max_by_key(|it| (it.end, it.start));
-        last.is_some_and(|it| is_in_place(&it) && it.has_succeeded())
+        last.is_some_and(|last| {
+            let mut latest = selected().filter(|it| it.end > last.start);
+            latest.all(|it| is_in_place(&it) && it.has_succeeded())
+        })
     }
 }
 

@@ -339,7 +339,8 @@ impl CallPattern {
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
             Truth::Unknown | Truth::No => return self.discard_earlier(call, tally),
         };
-        if tally.last < last && tally.overlaps_last(call) {
+        let hides_last = tally.last < last && tally.last_fault != LastFault::Refused;
+        if hides_last && tally.overlaps_last(call) {
             return self.discard_earlier(call, tally);
         }
         (tally.last, tally.last_line, tally.last_ended) = (last, call.line, call.end());
