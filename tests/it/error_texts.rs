@@ -51,6 +51,39 @@ fn of_fixture(name: &str, said: &str, says: &str) -> String {
 
 const TEXTS: &[(&str, &str, EndReason)] = &[
     (
+        "claude",
+        "API Error: Connection closed mid-response. The response above may be incomplete.",
+        EndReason::Network,
+    ),
+    ("claude", "API Error: Response stalled mid-stream.", EndReason::Network),
+    ("claude", "API Error: Header '14' has invalid value", EndReason::Auth),
+    (
+        "claude",
+        "API Error: 400 {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\
+         \"message\":\"You're out of extra usage. Add more and keep going.\"}}",
+        EndReason::RateLimit,
+    ),
+    ("claude", "Credit balance too low \u{b7} Add funds", EndReason::Billing),
+    (
+        "codex",
+        "You have reached the usage limit. Please contact your workspace owner",
+        EndReason::RateLimit,
+    ),
+    (
+        "copilot",
+        "Execution failed: Error: No model available. Check policy enablement",
+        EndReason::Auth,
+    ),
+    ("copilot", "402 You have no quota (Request ID: 1)", EndReason::Billing),
+    ("copilot", "Execution failed: Error: missing finish_reason for choice 0", EndReason::Network),
+    (
+        "gemini",
+        "[API Error: [{\n \"error\": { \"message\": \"This service has been disabled in this \
+         account for violation of Terms of Service.\" } }]]",
+        EndReason::Auth,
+    ),
+    ("gemini", "[API Error: Model stream ended with empty response text.]", EndReason::Overloaded),
+    (
         "antigravity",
         "Our servers are experiencing high traffic right now, please try again in a minute. \
          (UNAVAILABLE (code 503): No capacity available for model gpt-oss-120b-medium on the \
