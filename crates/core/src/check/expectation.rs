@@ -101,8 +101,8 @@ pub struct ExpectedCalls {
     pub at_least: Option<u64>,
     /// No more of them may be tried; one that was refused does not count.
     pub at_most: Option<u64>,
-    /// If the run succeeds, there must be one, and the last of them must have succeeded, as must
-    /// those that overlap it.
+    /// If the run succeeds, there must be one, and the last of them must have succeeded. So must
+    /// those that overlap it, unless they were refused.
     pub last_must_succeed: bool,
     /// Only calls that start after the last call of this kind has ended; all, if there is none.
     pub after: Option<CallKind>,

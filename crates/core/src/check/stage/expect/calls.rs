@@ -80,7 +80,7 @@ pub(super) enum LastFault {
     Output,
     /// The stream does not show how it ended.
     NotShown,
-    /// Its exit status is that of another command.
+    /// Its exit status is not that of the command, which may not have run.
     HiddenExit,
 }
 
