@@ -13,7 +13,7 @@ use crate::streams::{Case, cases, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
-const NO_THINKING: [&str; 21] = [
+const NO_THINKING: [&str; 22] = [
     "acpx",
     "amp",
     "antigravity",
@@ -34,9 +34,10 @@ const NO_THINKING: [&str; 21] = [
     "muse",
     "openhands",
     "qwen",
+    "qwen-old",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 10] = [
+const NO_NOTICES: [&str; 11] = [
     "antigravity",
     "claude-like",
     "codebuddy",
@@ -47,6 +48,7 @@ const NO_NOTICES: [&str; 10] = [
     "kiro",
     "kolega",
     "qoder",
+    "qwen-old",
 ];
 
 /// Goal: each profile knows where its agent's results, reasoning and notices are.

@@ -12,7 +12,7 @@ use crate::readers::{Reported, reader};
 use crate::streams::{check, checker, files, root, shared};
 
 /// Profiles without a reader.
-const NOT_READ: [&str; 13] = [
+const NOT_READ: [&str; 14] = [
     "amp",
     "claude-session",
     "codebuddy",
@@ -26,6 +26,7 @@ const NOT_READ: [&str; 13] = [
     "kimi-code",
     "muse",
     "qwen",
+    "qwen-old",
 ];
 
 /// The objects of a stream: one in each line that has one, or one in the whole file.

@@ -58,6 +58,7 @@ fn profile_of(recording: &Path) -> &'static str {
         ("muse", "muse"),
         ("opencode", "opencode"),
         ("pi", "pi"),
+        ("qwen-0.19", "qwen-old"),
         ("qwen", "qwen"),
         ("vibe", "vibe"),
     ];
@@ -89,8 +90,12 @@ fn no_line_of_a_recording_is_taken_for_another_agents() {
             match detection(&mut checker, line) {
                 // A lone answer of both is alike, and so is a step or text.
                 Detection::One(name)
-                    if [("kimi", "kimi-code"), ("opencode-2", "opencode")]
-                        .contains(&(&*name, own)) =>
+                    if [
+                        ("kimi", "kimi-code"),
+                        ("opencode-2", "opencode"),
+                        ("qwen", "qwen-old"),
+                    ]
+                    .contains(&(&*name, own)) =>
                 {
                     continue;
                 }
