@@ -37,6 +37,8 @@ pub(super) const PRINTS_PASSED: &[&str] = &[
     "error: connect ECONNREFUSED 127.0.0.1:5432\n    at logs an error\n\nTests:       12 \
      passed, 12 total",
     "batch done: 10 ok, 2 failed\nErrors: 2 (expected)\n12 passed in 0.10s",
+    "sh: 1: optional-tool: not found\nFound 2 errors in the draft\n✖ 3 problems\n12 passed in 1s",
+    "/bin/bash: line 5:  5758 Killed                  ./server\n12 passed in 1s",
     "2 errors found, as expected\n1 failed, retrying\n===== 12 passed in 0.10s =====",
     "error: failed to fetch user\nerror: could not connect\n 12 pass\n 0 fail",
     "Errors: 3 of 5 rows\nTests run: 12, Failures: 0, Errors: 0, Skipped: 0",
@@ -109,6 +111,20 @@ pub(super) const PRINTS_FAILED: &[&str] = &[
     "12 examples, 0 failures\nLine coverage (61.00%) is below the expected minimum coverage \
      (80.00%).",
     "12 passed in 1s\nCoverage failure: total of 61 is less than fail-under=80",
+    "# pass 1\n# fail 0\nsrc/a.ts(3,5): error TS2322: Type 'string' is not a 'number'.",
+    "# pass 1\n# fail 0\nsrc/a.ts:3:5 - error TS2322: Type 'string' is not a 'number'.\n\n\
+     Found 1 error in src/a.ts:3\n",
+    "# pass 1\n# fail 0\n\n/w/a.js\n  3:1  error  x is not defined  no-undef\n\n✖ 1 problem (1 \
+     error, 0 warnings)",
+    "12 passed in 1s\nsrc/a.py:3: error: Name \"x\" is not defined\nFound 1 error in 1 file \
+     (checked 5 source files)",
+    "12 passed in 1s\nF401 `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the \
+     `--fix` option.\n",
+    "# pass 1\n[warn] src/a.ts\n[warn] Code style issues found in the above file. Run Prettier \
+     with --write to fix.",
+    "# pass 1\n# fail 0\nsh: 1: no-such-linter: not found",
+    "# pass 1\nbash: line 1: no-such-linter: command not found\n",
+    "# pass 1\n# fail 0\n/usr/bin/bash: line 5:  5758 Killed                  npm test",
     "Test summary: total: 12, failed: 1, succeeded: 11, skipped: 0, duration: 1.2s\nBuild \
      failed with 1 error(s) in 3.0s",
     "Build failed with 2 error(s) in 3.0s",
