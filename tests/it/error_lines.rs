@@ -325,7 +325,11 @@ const LINES: &[(&str, &str, EndReason)] = &[
     ("cursor", "Not logged in", EndReason::Auth),
     ("cursor", "b: You've hit your usage limit. Get more.", EndReason::RateLimit),
     ("pi", "Session already exists with id 'x'", EndReason::Config),
-    ("pi", "No models available. Use /login to log into a provider. See:", EndReason::Auth),
+    (
+        "pi",
+        "Warning: No models available. Use /login to log into a provider. See:",
+        EndReason::Auth,
+    ),
     ("kimi", "LLM not set", EndReason::Config),
     ("vibe", "  status: 403 Forbidden", EndReason::Auth),
     ("vibe", "  provider_message: Key limit exceeded (total limit).", EndReason::Billing),
