@@ -106,9 +106,10 @@ fn broken_archives_are_named() {
 #[cfg(target_os = "linux")]
 #[test]
 fn archives_are_read_in_constant_memory() {
+    let said = "a".repeat(4_000);
     let event =
-        r#"{"type":"thinking","subtype":"delta","text":"aaaaaaaaaaaaaaaa","session_id":"s"}"#;
-    let plain = format!("{event}\n").repeat(1 << 20);
+        format!(r#"{{"type":"thinking","subtype":"delta","text":"{said}","session_id":"s"}}"#);
+    let plain = format!("{event}\n").repeat(1 << 16);
     let folder = tempfile::tempdir().unwrap();
     for (extension, compress) in FORMATS {
         let file = folder.path().join(format!("a.{extension}"));

@@ -28,7 +28,7 @@ use judge::fault_of;
 use run::{Fault, Place, Scenario};
 
 /// Of the faults of all scenarios, one of so many is tried in the ordinary run.
-const SAMPLED: usize = 97;
+const SAMPLED: usize = 193;
 
 /// One of so many allocations fails: they are a hundred times as many as calls.
 const ALLOCATIONS: usize = 23;
