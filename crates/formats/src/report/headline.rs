@@ -229,6 +229,9 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
         _ if was_refused => Some(format!("tool calls were refused{}", refused(summary))),
         known => Some(known.to_owned()),
     };
+    // What standard error ends with is older than the end by `timeout`.
+    let timed_out = of_shell(status, reason).filter(|_| reason == Some(EndReason::Timeout));
+    let stderr = timed_out.map(str::to_owned).or(stderr);
     let rest = match (stderr.or_else(known).or(meaning), status) {
         (Some(text), Some(status)) => {
             format!("{} ({status})", after_colon(text.trim_end_matches('.')))
