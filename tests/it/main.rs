@@ -93,6 +93,7 @@ mod signals;
 mod starts;
 mod stats;
 mod stderr_lines;
+mod still_running;
 mod streams;
 mod suites;
 #[path = "../support/mod.rs"]

@@ -77,6 +77,11 @@ impl<'a> CallUpdate<'a> {
         Some((self.rules, self.call.filter(|_| is_completed)?.scope))
     }
 
+    /// Whether the work of the call goes on after its completion.
+    pub(crate) fn still_runs(&self) -> bool {
+        self.call.is_some_and(|call| call.still_runs)
+    }
+
     /// Where a call of the main agent began that ends here, if it read, changed or ran something.
     pub(crate) fn work_ended(&self, offset: u64) -> Option<u64> {
         let kinds = [CallKind::Task, CallKind::Todo, CallKind::Question, CallKind::Other];

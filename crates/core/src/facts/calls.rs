@@ -50,6 +50,7 @@ fn completed<'p, 'e>(
         is_result_known: outcome.is_some(),
         is_contradictory: outcome.is_some_and(|rule| rule.is_contradictory),
         hides_exit_status: outcome.is_some_and(|rule| rule.hides_exit_status),
+        still_runs: outcome.is_some_and(|rule| rule.still_runs),
         ..call?
     };
     Some((call, outcome.map_or(CallOutcome::Unknown, |rule| rule.outcome)))
@@ -74,6 +75,7 @@ fn call<'p, 'e>(
         same: rule.same.as_ref().and_then(|path| call_id(scope, std::slice::from_ref(path))),
         is_contradictory: false,
         hides_exit_status: false,
+        still_runs: false,
         scope,
         must_match: profile.calls.must_match.iter().map(|path| finder.find(path)).collect(),
     })

@@ -37,6 +37,7 @@ fn corrected<'e>(scope: Scope<'e>, rule: &CallCorrection) -> Option<Call<'e>> {
         same: None,
         is_contradictory: false,
         hides_exit_status: false,
+        still_runs: false,
         scope,
         must_match: Vec::new(),
     })

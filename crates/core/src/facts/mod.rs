@@ -139,7 +139,7 @@ impl RareFacts<'_> {
         let call = |call: &Call<'_>| {
             let Call { id, rules, tool, tool_key, same, .. } = call;
             let known = (call.is_tool_known, call.is_result_known);
-            let end = (call.is_contradictory, call.hides_exit_status);
+            let end = (call.is_contradictory, call.hides_exit_status, call.still_runs);
             format!("{id:?} {rules:?} {tool:?} {tool_key:?} {same:?} {known:?} {end:?}")
         };
         let started: Vec<_> = self.started.iter().map(call).collect();
@@ -231,6 +231,8 @@ pub(crate) struct Call<'e> {
     pub(crate) is_contradictory: bool,
     /// Whether a completion does not show how a command ended.
     pub(crate) hides_exit_status: bool,
+    /// Whether its work goes on after a completion.
+    pub(crate) still_runs: bool,
     /// The half itself: the event, or an element of an array in it.
     pub(crate) scope: Scope<'e>,
     /// What both halves must have in common, in the order of the profile's list.

@@ -275,6 +275,9 @@ pub(crate) struct CallOutcomeRule {
     /// Whether it does not show how a command ended. The start of the call says whether it is one.
     #[serde(default)]
     pub hides_exit_status: bool,
+    /// Whether its work goes on, so that what it printed shows nothing yet.
+    #[serde(default)]
+    pub still_runs: bool,
 }
 
 names! {

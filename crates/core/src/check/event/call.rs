@@ -110,6 +110,9 @@ pub struct CompletedCall<'a> {
     /// Whether a part of the result is missing.
     #[serde(skip)]
     pub(crate) has_cut_result: bool,
+    /// Whether its work goes on.
+    #[serde(skip)]
+    pub(crate) still_runs: bool,
     /// Whether nothing was known of the call before.
     #[serde(skip)]
     pub is_new: bool,
@@ -173,6 +176,7 @@ impl<'a> CompletedCall<'a> {
             numbers: Vec::new(),
             has_blank_result: false,
             has_cut_result: false,
+            still_runs: update.still_runs(),
             is_new: update.is_new,
         }
     }

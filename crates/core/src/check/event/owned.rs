@@ -58,7 +58,7 @@ owned!(EventCall {
 owned!(CompletedCall {
     call result stdout stderr;
     outcome exit_code changes media duration_ms passed_ms said_ms times arguments numbers
-    has_blank_result has_cut_result is_new
+    has_blank_result has_cut_result still_runs is_new
 });
 
 /// The variants: first those that borrow, then those that do not, then those with members.

@@ -56,6 +56,8 @@ pub(super) struct SeenCall {
     pub(super) times: Option<(f64, f64)>,
     /// None while it is open, or if it never ended.
     pub(super) outcome: Option<CallOutcome>,
+    /// Whether its work goes on, so that its result may be only the beginning.
+    still_runs: bool,
     /// Whether the outcome is that of its work in the background.
     pub(super) has_background_end: bool,
     /// The files that it is about, if an expectation compares them.
@@ -157,6 +159,7 @@ impl SeenCall {
         expected: impl Iterator<Item = &'e Expected>,
     ) {
         self.times = completed.times;
+        self.still_runs = completed.still_runs;
         self.output = expected.map(|expected| expected.judge_output(completed)).collect();
     }
 
@@ -198,7 +201,7 @@ impl SeenCall {
         let run = self.shell_run(expectation);
         let Some(run) = run.filter(|_| has_ended) else { return succeeded };
         let passed = match self.printed(expectation).map(|printed| printed.passed) {
-            Some(Truth::Yes) if !run.is_filtered => Truth::Yes,
+            Some(Truth::Yes) if !run.is_filtered && !self.still_runs => Truth::Yes,
             Some(Truth::No) => Truth::No,
             _ => Truth::Unknown,
         };
