@@ -11,6 +11,12 @@ use crate::streams::{root, run_on, text};
 /// A failed run of the agent that says this.
 fn run(agent: &str, says: &str) -> String {
     match agent {
+        "acp" => {
+            let begun = json!({ "jsonrpc": "2.0", "id": 1, "result": { "sessionId": "s-1" } });
+            let failed = json!({ "jsonrpc": "2.0", "id": 2, "error": { "code": -32603,
+                "message": "Internal error", "data": { "details": says } } });
+            format!("{begun}\n{failed}\n")
+        }
         "antigravity" => json!({ "event": "result", "result": { "conversation_id": "f63afa66",
             "status": "ERROR", "response": "", "error": says, "duration_seconds": 23.1,
             "num_turns": 5, "usage": { "input_tokens": 900, "output_tokens": 40,
@@ -50,6 +56,10 @@ fn of_fixture(name: &str, said: &str, says: &str) -> String {
 }
 
 const TEXTS: &[(&str, &str, EndReason)] = &[
+    ("acp", "401 no such key", EndReason::Auth),
+    ("acp", "413 request too large", EndReason::ContextOverflow),
+    ("acp", "503 busy", EndReason::Overloaded),
+    ("acp", "5 files are missing", EndReason::Unknown),
     (
         "claude",
         "API Error: Connection closed mid-response. The response above may be incomplete.",
