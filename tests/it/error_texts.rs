@@ -85,6 +85,16 @@ const TEXTS: &[(&str, &str, EndReason)] = &[
         EndReason::Auth,
     ),
     ("copilot", "402 You have no quota (Request ID: 1)", EndReason::Billing),
+    (
+        "copilot",
+        "Failed to get response from the AI model; retried 5 times. Last error: 413 too large",
+        EndReason::ContextOverflow,
+    ),
+    (
+        "copilot",
+        "Failed to get response from the AI model; retried 5 times. Last error: Overloaded",
+        EndReason::Overloaded,
+    ),
     ("copilot", "Execution failed: Error: missing finish_reason for choice 0", EndReason::Network),
     (
         "gemini",
