@@ -4,8 +4,9 @@ use serde::Deserialize;
 
 use super::{EndReason, Profile};
 use crate::profile::pattern::LazyRegex;
+use crate::stream::Line;
 
-/// A known line, or start of a line, that is not a JSON object.
+/// A known line, or start of a line, that is not an event.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Noise {
@@ -52,6 +53,8 @@ pub(crate) enum NoisePlace {
     Line,
     /// In front of the first object of a line, which is the event.
     Before,
+    /// A line that begins as an object, whole or broken, and is the output of a command.
+    Object,
 }
 
 impl Noise {
@@ -66,6 +69,12 @@ impl Profile {
     pub(crate) fn known_line(&self, line: &str) -> Option<&Noise> {
         let is_known = |rule: &&Noise| rule.place == NoisePlace::Line && rule.matches.is_in(line);
         self.noise.iter().find(is_known)
+    }
+
+    /// The rule of a line that looks like an event, and is none.
+    pub(crate) fn known_object(&self, line: &Line<'_>) -> Option<&Noise> {
+        let is_in = |rule: &Noise| line.text().is_some_and(|text| rule.matches.is_in(text));
+        self.noise.iter().find(|rule| rule.place == NoisePlace::Object && is_in(rule))
     }
 
     /// The rule of a line of standard error that says more about the run.

@@ -158,6 +158,12 @@ impl<'c> LineCheck<'c> {
         if line.offset == 0 && line.bytes.starts_with(BYTE_ORDER_MARK) {
             findings.pending.push(byte_order_mark());
         }
+        if matches!(parsed, Ok(_) | Err(LineDefect::NotJson { .. } | LineDefect::Unfinished))
+            && let Some(noise) = self.profile.known_object(&line)
+        {
+            self.known_line(&line, noise, findings);
+            return None;
+        }
         let defect = match parsed {
             Ok(event) => return Some(self.event(line, event, findings)),
             Err(defect) => defect,
@@ -181,20 +187,24 @@ impl<'c> LineCheck<'c> {
                 Some(self.event(rest, event, findings))
             }
             LineNoise::Line(noise) => {
-                self.unfinished = None;
-                if noise.is == NoiseKind::Stderr {
-                    let message = "the line was written to standard error";
-                    findings.pending.push(stderr_in_stream(message, &line));
-                    self.note_text(line.text().unwrap_or_default().trim());
-                }
-                let text = line.text().unwrap_or_default();
-                if noise.failed && self.failure.is_none() {
-                    self.failure = Some(FailureLine::of(noise, text, Some(line.number)));
-                }
-                self.said = SaidLine::of(noise, text, Some((line.number, line.offset)));
+                self.known_line(&line, noise, findings);
                 None
             }
         }
+    }
+
+    fn known_line(&mut self, line: &Line<'_>, noise: &'c Noise, findings: &mut Findings<'_>) {
+        self.unfinished = None;
+        let text = line.text().unwrap_or_default();
+        if noise.is == NoiseKind::Stderr {
+            let message = "the line was written to standard error";
+            findings.pending.push(stderr_in_stream(message, line));
+            self.note_text(text.trim());
+        }
+        if noise.failed && self.failure.is_none() {
+            self.failure = Some(FailureLine::of(noise, text, Some(line.number)));
+        }
+        self.said = SaidLine::of(noise, text, Some((line.number, line.offset)));
     }
 
     fn event<'a>(
