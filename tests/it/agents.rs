@@ -233,9 +233,10 @@ fn without_actions(transcript: &str) -> String {
 }
 
 /// Streams in which a text is printed twice for a reason.
-const SAID_TWICE: [&str; 5] = [
-    // The agent answers more than once.
+const SAID_TWICE: [&str; 6] = [
+    // The agent answers more than once, or writes calls that are alike as text.
     "fixtures/agents/gptme/failed-tool.ndjson",
+    "fixtures/agents/gptme/prints-json.ndjson",
     "fixtures/agents/gptme/tools.ndjson",
     "fixtures/agents/qwen/background-subagent.ndjson",
     // The first half was abandoned, and the transcript says so.
