@@ -39,6 +39,10 @@ pub(super) const PRINTS_PASSED: &[&str] = &[
     "batch done: 10 ok, 2 failed\nErrors: 2 (expected)\n12 passed in 0.10s",
     "sh: 1: optional-tool: not found\nFound 2 errors in the draft\n✖ 3 problems\n12 passed in 1s",
     "/bin/bash: line 5:  5758 Killed                  ./server\n12 passed in 1s",
+    "12 passed in 1s\nbash: line 1: 15347 Killed                  ./server",
+    "12 passed in 1s\nFound 2 errors in the fixture, as expected",
+    "src/a.ts(3,5): error TS2322: no\n✖ 2 problems (2 errors, 0 warnings)\n[warn] Code style \
+     issues found in a.ts\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n12 passed in 1s",
     "2 errors found, as expected\n1 failed, retrying\n===== 12 passed in 0.10s =====",
     "error: failed to fetch user\nerror: could not connect\n 12 pass\n 0 fail",
     "Errors: 3 of 5 rows\nTests run: 12, Failures: 0, Errors: 0, Skipped: 0",
@@ -118,6 +122,10 @@ pub(super) const PRINTS_FAILED: &[&str] = &[
      error, 0 warnings)",
     "12 passed in 1s\nsrc/a.py:3: error: Name \"x\" is not defined\nFound 1 error in 1 file \
      (checked 5 source files)",
+    "# pass 1\nsrc/a.ts:3:5 - error TS2322: no\n\n3 x\n  ~\n\n\nsrc/a.ts:4:5 - error TS2322: \
+     no\n\n4 x\n  ~\n\n\nFound 2 errors in the same file, starting at: src/a.ts:3\n",
+    "# pass 1\n\nFound 2 errors in 2 files.\n\nErrors  Files\n     1  src/a.ts:3\n     1  \
+     src/b.ts:1\n",
     "12 passed in 1s\nF401 `os` imported but unused\nFound 1 error.\n[*] 1 fixable with the \
      `--fix` option.\n",
     "# pass 1\n[warn] src/a.ts\n[warn] Code style issues found in the above file. Run Prettier \
