@@ -57,6 +57,8 @@ pub(crate) struct CallRules {
     pub only_ended: bool,
     /// The flag with which the agent may use its tools.
     pub allow_with: Option<String>,
+    /// The commands whose exit status a completion with `hides_exit_status` hides; without it, all.
+    pub hiding_commands: Option<CommandPattern>,
     pub background: BackgroundRules,
     pub actions: ActionRules,
 }
@@ -262,6 +264,12 @@ pub(crate) enum WithoutStart {
     Call,
     /// No call at all.
     Ignore,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommandPattern {
+    pub matches: LazyRegex,
 }
 
 #[derive(Debug, Clone, Deserialize)]

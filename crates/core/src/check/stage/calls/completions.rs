@@ -6,16 +6,23 @@ use super::{CallTable, Effect};
 use crate::check::CallChange;
 use crate::check::updates::TableChange;
 use crate::facts::Call;
+use crate::limits::ACTION_DETAIL_BYTES_MAX;
 use crate::profile::{CallKind, CallOutcome, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
 impl CallTable<'_> {
-    /// Whether a completion hides how its call ended: the call is a command, or has no start.
+    /// Whether a completion hides how its call ended: the call is such a command, or has no start.
     pub(super) fn hides_end(&self, key: u64, call: &Call<'_>) -> bool {
-        let kind = |open: &OpenCall| self.actions.of_open(&open.action).kind;
-        call.hides_exit_status
-            && self.open.get(&key).is_none_or(|open| kind(open) == Some(CallKind::Command))
+        let is_such_command = |open: &OpenCall| {
+            let action = self.actions.of_open(&open.action);
+            // Of a long command only the beginning is known.
+            let is_cut = action.detail.len() + 8 > ACTION_DETAIL_BYTES_MAX;
+            let hiding = self.rules.hiding_commands.as_ref();
+            action.kind == Some(CallKind::Command)
+                && hiding.is_none_or(|it| is_cut || it.matches.is_in(&action.detail))
+        };
+        call.hides_exit_status && self.open.get(&key).is_none_or(is_such_command)
     }
 
     /// Whether a completion says two things at once.
