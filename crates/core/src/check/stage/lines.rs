@@ -158,14 +158,14 @@ impl<'c> LineCheck<'c> {
         if line.offset == 0 && line.bytes.starts_with(BYTE_ORDER_MARK) {
             findings.pending.push(byte_order_mark());
         }
-        if matches!(parsed, Ok(_) | Err(LineDefect::NotJson { .. } | LineDefect::Unfinished))
-            && let Some(noise) = self.profile.known_object(&line)
-        {
-            self.known_line(&line, noise, findings);
-            return None;
-        }
         let defect = match parsed {
-            Ok(event) => return Some(self.event(line, event, findings)),
+            Ok(event) => {
+                let noise = self.profile.known_object(&line);
+                let noise = noise.filter(|_| !facts.plan(self.profile, &event).is_known());
+                let Some(noise) = noise else { return Some(self.event(line, event, findings)) };
+                self.known_line(&line, noise, findings);
+                return None;
+            }
             Err(defect) => defect,
         };
         match self.noise(&line, &defect, facts) {
@@ -188,6 +188,11 @@ impl<'c> LineCheck<'c> {
             }
             LineNoise::Line(noise) => {
                 self.known_line(&line, noise, findings);
+                // It may be the first byte of an event.
+                if noise.place == NoisePlace::Object {
+                    self.unfinished = Some(line.number);
+                    findings.is_last_line_lost = true;
+                }
                 None
             }
         }
@@ -283,9 +288,16 @@ impl<'c> LineCheck<'c> {
         facts: &mut FactReader,
     ) -> LineNoise<'a, 'c> {
         // A broken event is never noise, whatever is in it.
-        if !defect.may_be_noise() || looks_like_event(line) {
+        let has_line_end = matches!(defect, LineDefect::NotJson { .. } | LineDefect::Unfinished);
+        let known_object = || self.profile.known_object(line).filter(|_| has_line_end);
+        let object = looks_like_event(line).then(known_object);
+        if !defect.may_be_noise() || matches!(object, Some(None)) {
             return LineNoise::NotNoise;
         }
+        // A second object may be a broken event.
+        let mut others = line.bytes.trim_ascii_start().iter().skip(1);
+        let has_another = others.any(|byte| *byte == b'{');
+        let object = object.map(|rule| rule.filter(|_| !has_another));
         let Some(text) = line.text() else { return LineNoise::NotNoise };
         for glued in glued_events(line) {
             let rule = self.profile.noise.iter().find(|rule| rule.matches.is_in(glued.before));
@@ -298,7 +310,8 @@ impl<'c> LineCheck<'c> {
             let found = LineNoise::EventBehindText(glued, rule);
             return if is_ndjson { found } else { LineNoise::NotNoise };
         }
-        self.profile.known_line(text).map_or(LineNoise::NotNoise, LineNoise::Line)
+        let known = object.unwrap_or_else(|| self.profile.known_line(text));
+        known.map_or(LineNoise::NotNoise, LineNoise::Line)
     }
 
     /// Whether lines are read: not if the stream is something else than NDJSON.

@@ -20,7 +20,7 @@ pub(super) fn line(
 ) -> Vec<u8> {
     let profile = contract.profile();
     let is_event_like = line.bytes.trim_ascii_start().starts_with(b"{");
-    if !defect.may_be_noise() || is_event_like {
+    if !defect.may_be_noise() || is_event_like && profile.known_object(line).is_none() {
         return broken(line.bytes, defect);
     }
     let Some(text) = line.text() else { return broken(line.bytes, defect) };
@@ -40,6 +40,9 @@ pub(super) fn line(
         return bytes;
     }
     let filled = broken(line.bytes, defect);
+    if is_event_like {
+        return filled;
+    }
     let rule_of = |text| profile.known_line(text).map(std::ptr::from_ref);
     match str::from_utf8(&filled) {
         Ok(filled) if rule_of(filled) == rule_of(text) => filled.into(),
