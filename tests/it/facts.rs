@@ -37,8 +37,8 @@ fn events(stream: &[u8]) -> Vec<Value> {
         Err(_) => {}
     }
     let object = |line: &[u8]| {
-        let start = line.iter().position(|byte| *byte == b'{')?;
-        serde_json::from_slice(&line[start..]).ok()
+        let mut starts = (0..line.len()).filter(|at| line[*at] == b'{');
+        starts.find_map(|start| serde_json::from_slice(&line[start..]).ok())
     };
     stream.split(|byte| *byte == b'\n').filter_map(object).collect()
 }
