@@ -47,8 +47,8 @@ type Treatments = BTreeMap<usize, Treatment>;
 struct EventJudgement<'e> {
     plan: Plan<'e>,
     detected: Vec<Author<'static>>,
-    /// For each half of a call: the number of its action.
-    actions: Vec<Option<usize>>,
+    /// For each half of a call: the number of its action, and whether it may hide its exit status.
+    actions: Vec<Option<(usize, bool)>>,
     /// The places of what fails a schema, and the keywords.
     violations: Vec<(Option<u64>, Option<String>)>,
 }
@@ -207,11 +207,18 @@ fn judge<'e>(
     let detected = is_early.then(|| DetectRules::built_in().matching(root));
     let detected = detected.into_iter().flatten().collect();
     let plan = facts.plan(contract.profile(), event);
-    let rules = &contract.profile().calls.actions;
+    let rules = &contract.profile().calls;
     let (started, completed) = plan.calls();
     let calls = started.iter().chain(completed.iter().map(|(call, _)| call));
     let action = |call: &Call<'_>| {
-        rules.first(call.tool.as_deref().unwrap_or_default(), rules.object(call.scope)?, None)
+        let tool = call.tool.as_deref().unwrap_or_default();
+        let object = rules.actions.object(call.scope)?;
+        let number = rules.actions.first(tool, object, None)?;
+        let hides = rules.hiding_commands.as_ref().is_some_and(|hiding| {
+            let command = rules.actions.rule(number).detail(object);
+            command.is_some_and(|it| hiding.matches.is_in(&it))
+        });
+        Some((number, hides))
     };
     let actions = calls.map(action).collect();
     let mut found = Vec::new();
