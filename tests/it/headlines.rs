@@ -186,6 +186,7 @@ fn commands_have_headlines() {
     let rows = [
         ("exit 3", "failed before its first event with exit status 3"),
         ("echo no >&2; exit 3", "failed before its first event: no (exit status 3)"),
+        ("echo Reading stdin... >&2; exit 3", "failed before its first event with exit status 3"),
         ("kill -9 $$", "killed by SIGKILL"),
         ("kill -15 $$", "stopped by SIGTERM"),
         ("sleep 9", "timed out: the run did not end within 100ms"),
