@@ -117,6 +117,9 @@ const TEXTS: &[(&str, EndReason)] = &[
     ("API Error: 407 Proxy Authentication Required", EndReason::Config),
     ("unexpected status 407 Proxy Authentication Required: <html>", EndReason::Config),
     ("407 Proxy Authentication Required", EndReason::Config),
+    ("408 Request Timeout", EndReason::Network),
+    ("API Error: 408 {}", EndReason::Network),
+    ("HTTP 408: timed out", EndReason::Network),
     ("Proxy Authentication Required", EndReason::Config),
     ("407 <html><head><title>407</title></head></html>", EndReason::Config),
 ];
