@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::time::time_ms;
-use super::{AnswerText, Call, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
+use super::{AnswerText, Call, FactUpdate, Facts, Marks, RareFacts, TagStatus, TextFact, TextKind};
 use crate::json::JsonRef;
 use crate::profile::CallOutcome;
 
@@ -136,6 +136,13 @@ impl<'e> Plan<'e> {
         let final_text = self.final_text.as_ref().map(SmallVec::len);
         let rare = self.rare.as_deref().map(RareFacts::decisions);
         format!("{tag} {tag_status:?} {marks:?} {session:?} {texts:?} {final_text:?} {rare:?}")
+    }
+
+    /// Whether it reports an error whose text does not say why the run failed: texts of providers
+    /// may say it.
+    pub(crate) fn has_unexplained_error(&self) -> bool {
+        let facts = self.rare.iter().flat_map(|rare| &rare.run_facts);
+        facts.into_iter().any(|update| matches!(update, FactUpdate::Unexplained(_)))
     }
 
     /// The strings that are the assistant's text.

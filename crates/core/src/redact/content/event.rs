@@ -29,6 +29,8 @@ pub(super) struct EventRedactor {
     /// For an event behind other text.
     glued: LineParser,
     events: usize,
+    /// Whether parts of a text of this turn stay because they decide something.
+    keeps_parts: bool,
 }
 
 /// What becomes of a string.
@@ -71,6 +73,7 @@ impl EventRedactor {
             parser: LineParser::on_tape(),
             glued: LineParser::on_tape(),
             events: 0,
+            keeps_parts: false,
         }
     }
 
@@ -106,27 +109,44 @@ impl EventRedactor {
         for (value, filler) in values {
             arguments(value, filler, &mut treatments);
         }
+        let mut texts = Treatments::new();
         for place in judged.plan.text_values().filter_map(place) {
             let kept = match treatments.remove(&place) {
                 Some(Treatment::Filled(_, kept)) => kept,
                 Some(Treatment::Stays | Treatment::Arguments(_)) | None => Vec::new(),
             };
-            treatments.insert(place, Treatment::Filled(text_filler, kept));
+            treatments.insert(place, Treatment::Filled(text_filler, Vec::new()));
+            texts.insert(place, Treatment::Filled(text_filler, kept));
         }
+        // A text of the assistant is compared with others of its turn, in which nothing may be read.
+        // What decides in it stays only where that matters, or where the end of the run looks for
+        // the reason.
+        let has_parts =
+            texts.values().any(|it| matches!(it, Treatment::Filled(_, kept) if !kept.is_empty()));
+        // In the end, all that was read stays: what is the same is judged the same.
+        let read = decided.iter().map(|place| (*place, Treatment::Stays)).collect();
+        let mut more = [texts, read].into_iter();
+        if self.keeps_parts || judged.plan.has_unexplained_error() {
+            treatments.extend(more.next().unwrap_or_default());
+        }
+        self.keeps_parts &= !judged.plan.ends_run();
         let has_filled_key = apply(&mut text, &treatments);
         let is_filled = |place: &usize| !matches!(treatments[place], Treatment::Stays);
-        if has_filled_key || decided.iter().any(is_filled) {
+        if !has_filled_key && !decided.iter().any(is_filled) {
+            return text;
+        }
+        for more in more {
             let mut again = Line::new(event.offset, &text, line.ending);
             again.number = line.number;
             let again = self.parser.read(&again);
-            let is_like = again
-                .is_ok_and(|it| judged.is_like(&judge(&mut self.facts, contract, &it, number)));
-            if !is_like {
-                // Then all that was read stays: what is the same is judged the same.
-                treatments.extend(decided.iter().map(|place| (*place, Treatment::Stays)));
-                text = written.to_vec();
-                apply(&mut text, &treatments);
+            let is_like = |it| judged.is_like(&judge(&mut self.facts, contract, &it, number));
+            if again.is_ok_and(is_like) {
+                break;
             }
+            treatments.extend(more);
+            self.keeps_parts |= has_parts && !judged.plan.ends_run();
+            text = written.to_vec();
+            apply(&mut text, &treatments);
         }
         text
     }
