@@ -15,11 +15,16 @@ pub(super) fn claude(reported: &mut Reported, event: &Value) {
     if event["type"] == "system" && event["subtype"] == "init" {
         reported.model(&event["model"]);
     }
+    reported.model(&event["fallback_model"]);
     if event["type"] != "result" {
         return;
     }
-    // Of the session so far; all else is of the turn.
-    set(&mut reported.cost, event["total_cost_usd"].as_f64());
+    if let Some(models) = event["model_usage_since_last_result"].as_object() {
+        models.values().for_each(|of| add(&mut reported.cost, of["costUSD"].as_f64()));
+    } else {
+        // Of the session so far; all else is of the turn.
+        set(&mut reported.cost, event["total_cost_usd"].as_f64());
+    }
     add(&mut reported.turns, event["num_turns"].as_f64());
     add(&mut reported.duration, event["duration_ms"].as_f64());
     let usage = anthropic(&event["usage"]);

@@ -49,7 +49,8 @@ pub(crate) struct EventRule {
     pub when: Conditions,
 }
 
-/// The objects in an event that a rule is about: the event itself, or elements of an array.
+/// The objects in an event that a rule is about: the event itself, elements of an array, or values
+/// of an object.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Objects {
@@ -82,7 +83,8 @@ impl Objects {
         let within = within.into();
         let itself = self.each.is_none().then_some(within.object);
         let elements = self.each.iter().filter_map(move |path| path.find(within));
-        let objects = itself.into_iter().chain(elements.flat_map(JsonRef::items));
+        let values = |of: JsonRef<'e>| of.items().chain(of.members().map(|(_, value)| value));
+        let objects = itself.into_iter().chain(elements.flat_map(values));
         let scopes = objects.map(move |object| Scope { object, ..within });
         scopes.filter(|scope| self.element.hold(*scope))
     }
