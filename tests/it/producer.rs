@@ -116,6 +116,22 @@ fn a_command_that_lingers_is_ended_quietly() {
     }
 }
 
+/// Goal: an agent that waits for its background work is not ended before that.
+#[test]
+fn the_grace_begins_when_the_background_work_has_ended() {
+    let came = "fixtures/agents/claude/wakeup-came.ndjson";
+    let agent = ["head", "5", came, "sleep", "1.5", "tail", "5", came, "sleep", "60"];
+    let output = run(&["--exit-grace", "300ms", "--idle-timeout", "100ms"], &agent);
+    let report = text(&output.stdout);
+    assert_eq!(code(&output), 0, "{report}");
+    assert!(report.contains(" 8 events ") && !report.contains("background"), "{report}");
+    let output = run(&["--timeout", "1s"], &["head", "5", came, "sleep", "60"]);
+    let report = text(&output.stdout);
+    assert_eq!(code(&output), 4, "{report}");
+    let expected = "timed out: the run did not end within 1s; background work: since line 3\n";
+    assert!(report.contains(expected), "{report}");
+}
+
 #[test]
 fn conversions_copies_and_reports_work_as_in_a_pipe() {
     let folder = tempfile::tempdir().unwrap();

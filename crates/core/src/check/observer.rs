@@ -241,6 +241,7 @@ pub struct CheckedLine<'a> {
     pub(crate) exceeds_limit: bool,
     /// Whether the run has not started as it must, and that is an error.
     pub(crate) starts_wrong: bool,
+    pub(crate) has_background_work: bool,
 }
 
 impl<'a> CheckedLine<'a> {
@@ -314,6 +315,12 @@ impl<'a> CheckedLine<'a> {
     /// that is an error.
     pub fn starts_wrong(&self) -> bool {
         self.starts_wrong
+    }
+
+    /// Whether work that the agent started in the background goes on after it, as far as the stream
+    /// shows. Agents that wait for it write more events after the terminal event.
+    pub fn has_background_work(&self) -> bool {
+        self.has_background_work
     }
 
     /// What it says about the run, as far as it is wanted; [`Observer::events`] is called with the

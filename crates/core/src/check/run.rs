@@ -169,6 +169,7 @@ impl<'c> Run<'c> {
             place,
             exceeds_limit: limit && findings.is_error(Rule::LimitExceeded),
             starts_wrong: start && findings.is_error(Rule::ExpectationFailed),
+            has_background_work: self.background.is_open(),
         });
         if !events.is_empty() {
             out.events(&events);
@@ -390,7 +391,8 @@ impl<'c> Run<'c> {
 
     /// What a stream without its terminal event leaves open.
     fn missing(&self, fact: &str) -> String {
-        let open = [self.calls.open_summary(), self.background.open_summary(&self.calls)];
+        let work = self.background.open_summary(self.session.session_id(), &self.calls);
+        let open = [self.calls.open_summary(), work];
         let open = open.iter().flatten().map(String::as_str);
         [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
     }

@@ -165,7 +165,8 @@ impl Command {
         self
     }
 
-    /// Stops a command that runs on for longer after its terminal event. The default is 10 s.
+    /// Stops a command that runs on for longer after its terminal event, or after the end of its
+    /// background work, as far as the stream shows that. The default is 10 s.
     #[must_use]
     pub fn exit_grace(mut self, limit: Duration) -> Self {
         self.timers.grace = limit;

@@ -38,6 +38,7 @@ pub(super) struct RunState {
     pub(super) last_event: Instant,
     pub(super) terminal_event: Option<Instant>,
     pub(super) stream_end: Option<Instant>,
+    has_background_work: bool,
     /// Whether the user of the library may write to the command.
     pub(super) input_is_open: bool,
     /// Whether that was done after the latest terminal event, so that a turn is expected.
@@ -75,9 +76,15 @@ pub(super) struct CallAtWork {
 }
 
 impl RunState {
-    /// When the terminal event came, unless another turn is expected.
+    /// When the terminal event came, or the background work ended after it, unless another turn is
+    /// expected.
     pub(super) fn complete_since(&self) -> Option<Instant> {
-        self.terminal_event.filter(|_| !self.has_message)
+        self.terminal_event.filter(|_| !self.has_message && !self.waits_for_work())
+    }
+
+    /// Whether only background work keeps the agent from exiting.
+    fn waits_for_work(&self) -> bool {
+        self.terminal_event.is_some() && self.has_background_work && self.stream_end.is_none()
     }
 
     /// Whether a message was written after the terminal event, and no event followed.
@@ -87,7 +94,8 @@ impl RunState {
 
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
-        self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
+        let has_open_calls = self.stream_end.is_none() && !self.open.is_empty();
+        self.hides_open_calls || has_open_calls || self.waits_for_work()
     }
 
     /// The lines that started the open calls, and their age.
@@ -173,6 +181,7 @@ impl Watch {
             last_event: now,
             terminal_event: None,
             stream_end: None,
+            has_background_work: false,
             input_is_open: false,
             has_message: false,
             exceeds_limit: false,
@@ -308,6 +317,11 @@ impl Watch {
                 }
                 _ => {}
             }
+        }
+        if state.has_background_work != event.has_background_work() {
+            state.has_background_work = event.has_background_work();
+            wakes |= state.terminal_event.is_some();
+            state.terminal_event = state.terminal_event.map(|_| now);
         }
         if event.is_end() {
             wakes |= state.terminal_event.is_none();

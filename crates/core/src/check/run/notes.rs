@@ -80,7 +80,8 @@ impl Run<'_> {
         };
         let has_others = !is_named || self.calls.open_in_turn() > 1;
         let open = has_others.then(|| self.calls.open_summary_with(ages)).flatten();
-        let parts = [Some(message), open, self.background.open_summary(&self.calls)];
+        let work = self.background.open_summary(self.session.session_id(), &self.calls);
+        let parts = [Some(message), open, work];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }

@@ -78,6 +78,10 @@ impl BackgroundWork {
         self.agents.iter().any(|agent| agent.is(session))
     }
 
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.values().any(|it| !self.stopped.contains(it))
+    }
+
     /// A line of plain text says that work was lost, without its name.
     pub(crate) fn lost_unknown(&mut self) {
         self.has_lost_unknown = !self.shows_starts;
@@ -111,8 +115,7 @@ impl BackgroundWork {
         self.open.retain(|_, open| !stopped.contains(open));
     }
 
-    /// Reports what has not ended where the run has succeeded. Work with the id of the session has
-    /// no name.
+    /// Reports what has not ended where the run has succeeded.
     pub(crate) fn report_open(
         &self,
         session: Option<&str>,
@@ -120,7 +123,7 @@ impl BackgroundWork {
         found: &mut Vec<Diagnostic>,
     ) {
         for ((start, _), id) in &self.open {
-            let id_of_work = Some(id.as_str()).filter(|id| session != Some(id));
+            let id_of_work = name(id, session);
             let name = id_of_work.map(|id| format!(" {}", shown(id))).unwrap_or_default();
             let message = if self.stopped.contains(id) {
                 format!("the run succeeded, but its background work{name} was stopped")
@@ -144,15 +147,26 @@ impl BackgroundWork {
 
     /// The open work as a clause, without that of calls which are open themselves; nothing
     /// if there is none.
-    pub(crate) fn open_summary(&self, calls: &CallTable<'_>) -> Option<String> {
+    pub(crate) fn open_summary(
+        &self,
+        session: Option<&str>,
+        calls: &CallTable<'_>,
+    ) -> Option<String> {
         let open: Vec<_> = self.open.iter().filter(|(_, id)| !calls.is_open(id)).collect();
         let named = open.iter().take(CALLS_NAMED_MAX);
-        let named =
-            named.map(|((line, _), id)| format!("{} since line {line}", shown(id.as_str())));
+        let named = named.map(|((line, _), id)| match name(id, session) {
+            Some(id) => format!("{} since line {line}", shown(id)),
+            None => format!("since line {line}"),
+        });
         let mut named: Vec<String> = named.collect();
         if named.len() < open.len() {
             named.push(format!("{} more", open.len() - named.len()));
         }
         (!named.is_empty()).then(|| format!("background work: {}", named.join(", ")))
     }
+}
+
+/// Work with the id of the session has no name.
+fn name<'i>(id: &'i BoundedId, session: Option<&str>) -> Option<&'i str> {
+    Some(id.as_str()).filter(|id| session != Some(id))
 }
