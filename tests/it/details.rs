@@ -37,10 +37,9 @@ const NO_THINKING: [&str; 22] = [
     "qwen-old",
     "vibe-old",
 ];
-const NO_NOTICES: [&str; 11] = [
+const NO_NOTICES: [&str; 10] = [
     "antigravity",
     "claude-like",
-    "codebuddy",
     "grok-messages",
     "hermes",
     "jsonl",
