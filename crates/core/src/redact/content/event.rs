@@ -43,6 +43,12 @@ enum Treatment {
     Arguments(Filler),
 }
 
+impl Treatment {
+    fn keeps_parts(&self) -> bool {
+        matches!(self, Self::Filled(_, kept) if !kept.is_empty())
+    }
+}
+
 /// By the place of the string in the text.
 type Treatments = BTreeMap<usize, Treatment>;
 
@@ -109,20 +115,11 @@ impl EventRedactor {
         for (value, filler) in values {
             arguments(value, filler, &mut treatments);
         }
-        let mut texts = Treatments::new();
-        for place in judged.plan.text_values().filter_map(place) {
-            let kept = match treatments.remove(&place) {
-                Some(Treatment::Filled(_, kept)) => kept,
-                Some(Treatment::Stays | Treatment::Arguments(_)) | None => Vec::new(),
-            };
-            treatments.insert(place, Treatment::Filled(text_filler, Vec::new()));
-            texts.insert(place, Treatment::Filled(text_filler, kept));
-        }
-        // A text of the assistant is compared with others of its turn, in which nothing may be read.
-        // What decides in it stays only where that matters, or where the end of the run looks for
-        // the reason.
-        let has_parts =
-            texts.values().any(|it| matches!(it, Treatment::Filled(_, kept) if !kept.is_empty()));
+        let texts = fill_texts(&judged.plan, text_filler, &mut treatments);
+        // A text of the assistant is compared with others of its turn, in which nothing may be
+        // read. What decides in it stays only where that matters, or where the end of the run looks
+        // for the reason.
+        let has_parts = texts.values().any(Treatment::keeps_parts);
         // In the end, all that was read stays: what is the same is judged the same.
         let read = decided.iter().map(|place| (*place, Treatment::Stays)).collect();
         let mut more = [texts, read].into_iter();
@@ -287,6 +284,20 @@ fn names_something(key: &str) -> bool {
 fn is_like_name(written: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:+".contains(&byte);
     written.len() <= NAME_BYTES_MAX && written.bytes().all(is_part)
+}
+
+/// The texts of the assistant get this filler. Returns the treatment with which parts of them stay.
+fn fill_texts(plan: &Plan<'_>, filler: Filler, treatments: &mut Treatments) -> Treatments {
+    let mut with_parts = Treatments::new();
+    for place in plan.text_values().filter_map(place) {
+        let kept = match treatments.remove(&place) {
+            Some(Treatment::Filled(_, kept)) => kept,
+            Some(Treatment::Stays | Treatment::Arguments(_)) | None => Vec::new(),
+        };
+        treatments.insert(place, Treatment::Filled(filler, Vec::new()));
+        with_parts.insert(place, Treatment::Filled(filler, kept));
+    }
+    with_parts
 }
 
 /// The strings of arguments get this filler, but for those that stay.
