@@ -125,6 +125,32 @@ fn a_hidden_status_is_not_a_success() {
     assert_eq!(says, Met, "{message}");
 }
 
+/// Goal: a sub-agent whose calls are not shown may have run the tests, where they must run.
+#[test]
+fn a_sub_agent_may_have_run_the_tests() {
+    let asked = json!({"description": "Run the tests", "prompt": "Run the tests."});
+    let task = |id| {
+        let result = json!({"success": {"conversationSteps": []}});
+        call(id, "taskToolCall", &asked, &result)
+    };
+    let writes = || write("c0", "/app/a.js");
+    let tests = |works| command("c1", "npm test", works);
+    let says = |calls: &[String]| found("tested", &run_of(calls));
+    let (rule, message) = says(&[writes(), task("c1")]).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+    assert!(
+        message.contains("a sub-agent may have made it, whose calls are not shown (see line 4)")
+    );
+    let unmet = |calls: &[String]| says(calls).unwrap().0 == Rule::ExpectationFailed;
+    assert!(unmet(&[task("c1"), writes()]), "before the write");
+    assert!(unmet(&[writes(), tests(false), task("c2")]), "tests that failed");
+    assert!(!unmet(&[tests(true), writes(), task("c2")]), "tests before the write");
+    assert_eq!(says(&[writes(), tests(true), task("c2")]), None);
+    let read =
+        call("c1", "readToolCall", &json!({"path": "a"}), &json!({"success": {"content": ""}}));
+    assert!(unmet(&[writes(), read]), "no sub-agent");
+}
+
 /// Goal: of test runs that overlap, each must have succeeded.
 #[test]
 fn no_other_run_hides_tests_that_failed() {

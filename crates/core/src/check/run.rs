@@ -380,6 +380,7 @@ impl<'c> Run<'c> {
             has_succeeded: end.succeeded(),
             // One object at the end of a run says nothing about its calls.
             shows_calls: profile.calls.are_shown() && format == AgentFormat::StreamJson,
+            shows_inner_calls: profile.calls.shows_inner(),
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,

@@ -68,6 +68,11 @@ impl CallRules {
         !(self.start.is_empty() && self.completion.is_empty())
     }
 
+    /// Whether events name the call inside which they happen.
+    pub(crate) fn shows_inner(&self) -> bool {
+        !self.parent.is_empty()
+    }
+
     pub(crate) fn arguments<'e>(&self, half: Scope<'e>) -> Option<JsonRef<'e>> {
         let mut finder = Finder::new(half);
         self.arguments.iter().find_map(|path| finder.find(path))

@@ -41,6 +41,8 @@ pub(super) struct CallTally {
     /// Those of them that come where they are looked for, and print what they are looked for.
     pub(super) met: Tally,
     pub(super) succeeded: Tally,
+    /// Calls of sub-agents where such a call is looked for, in which it may have been made.
+    pub(super) sub_agents: Tally,
     /// Whether the last one succeeded, and meets the conditions. Of calls that overlap, the worst
     /// counts.
     pub(super) last: Truth,
@@ -325,6 +327,9 @@ impl CallPattern {
         let succeeded = call.did_succeed(number);
         let is_met = after.min(before).min(output);
         if !call.was_refused() {
+            if call.is_of(CallKind::Task) == Truth::Yes && fits == Truth::No {
+                tally.sub_agents.add_call(after.min(before), call);
+            }
             tally.tried.add_call(fits, call);
             tally.met.add_call(fits.min(is_met), call);
             if let Some(kind) = requires {
@@ -367,7 +372,7 @@ impl CallPattern {
     fn discard_earlier(&self, call: &SeenCall, tally: &mut CallTally) {
         let Some(kind) = self.calls.after.filter(|_| !call.was_refused()) else { return };
         let is_other = call.acted_as(kind);
-        for counted in [&mut tally.met, &mut tally.succeeded] {
+        for counted in [&mut tally.met, &mut tally.succeeded, &mut tally.sub_agents] {
             counted.discard_if(is_other);
         }
         let most = is_other.negated();

@@ -1,7 +1,7 @@
 //! Messages about the calls of an expectation.
 
 use super::calls::{CallPattern, CallTally, LastFault};
-use super::truth::{Tally, Truth};
+use super::truth::{Tally, Truth, lines};
 use super::verdict::{Answered, Context};
 use crate::check::ExpectedCalls;
 use crate::profile::CallKind;
@@ -43,10 +43,12 @@ impl CallPattern {
 
     fn at_least(&self, least: u64, tally: &CallTally, context: Context) -> Answered {
         let (name, place) = (self.calls.named(least), self.calls.conditions());
-        let CallTally { tried, succeeded, .. } = tally;
+        let CallTally { tried, succeeded, sub_agents, .. } = tally;
+        let is_inside = hides_calls(sub_agents, context);
+        let hidden = if is_inside { u64::MAX } else { context.hidden_calls() };
         let count = if succeeded.sure == 0 { "none".into() } else { succeeded.sure.to_string() };
         Answered {
-            truth: succeeded.reaches(least, context.hidden_calls()),
+            truth: succeeded.reaches(least, hidden),
             fact: format!("at least {least} {name} must succeed{place}, but {count} did"),
             question: Some(self.calls.at_least_statement(least)),
             tally: Tally {
@@ -54,6 +56,7 @@ impl CallPattern {
                 unsure_lines: succeeded.unsure_lines.clone(),
                 ..tried.clone()
             },
+            doubt: is_inside.then(|| doubt_of_sub_agents(sub_agents)).flatten(),
             ..Answered::default()
         }
     }
@@ -86,13 +89,18 @@ impl CallPattern {
                 format!("came after the first {} call (line {start})", other(self.calls.before))
             }
         };
-        let fact = if tally.tried.sure == 0 && tally.last_line == 0 {
+        let is_none = tally.tried.sure == 0 && tally.last_line == 0;
+        let fact = if is_none {
             format!("the last {name} must succeed{place}, but there was none")
         } else {
             format!("the last {name} (line {line}) {fault}")
         };
+        let may_be_later = is_none || matches!(tally.last_fault, LastFault::TooEarly(_));
+        let is_inside = may_be_later && hides_calls(&tally.sub_agents, context);
+        let is_hidden = context.hidden_calls() > 0 || is_inside && tally.last == Truth::No;
+        let of_sub_agents = || doubt_of_sub_agents(&tally.sub_agents).filter(|_| is_inside);
         Answered {
-            truth: if context.hidden_calls() > 0 { Truth::Unknown } else { tally.last },
+            truth: if is_hidden { Truth::Unknown } else { tally.last },
             fact,
             question: Some(self.calls.last_statement()),
             tally: Tally {
@@ -101,7 +109,7 @@ impl CallPattern {
                 detail: tally.last_detail.clone(),
                 ..tally.tried.clone()
             },
-            doubt: self.doubt_of_last(tally),
+            doubt: of_sub_agents().or_else(|| self.doubt_of_last(tally)),
         }
     }
 
@@ -139,4 +147,15 @@ impl CallPattern {
             ..Answered::default()
         }
     }
+}
+
+/// Whether sub-agents may have made such a call, which the stream would not show.
+fn hides_calls(sub_agents: &Tally, context: Context) -> bool {
+    !context.shows_inner_calls && sub_agents.sure + sub_agents.unsure > 0
+}
+
+fn doubt_of_sub_agents(sub_agents: &Tally) -> Option<String> {
+    let seen = [&sub_agents.lines[..], &sub_agents.unsure_lines].concat();
+    let seen = lines(&seen, sub_agents.sure + sub_agents.unsure)?;
+    Some(format!("a sub-agent may have made it, whose calls are not shown ({seen})"))
 }
