@@ -10,6 +10,9 @@ pub(super) fn codex(reported: &mut Reported, event: &Value) {
     }
     // Of the thread so far.
     let usage = &event["usage"];
+    if usage["input_tokens"] == 0 && usage["output_tokens"] == 0 {
+        return;
+    }
     let (read, write) = (&usage["cached_input_tokens"], &usage["cache_write_input_tokens"]);
     set(&mut reported.input, without(&usage["input_tokens"], &[read, write]));
     set(&mut reported.cache_read, read.as_f64());
