@@ -77,7 +77,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
         "rules/unfinished-call/two-of-three-open.ndjson",
         "tool calls never ended (2 of 3: df -h, uptime)",
     ),
-    ("", "agents/codex/command-goes-on.ndjson", "succeeded, but background work was lost"),
+    ("", "agents/codex/command-goes-on.ndjson", "succeeded, but background work may be lost"),
     (
         "",
         "agents/claude/permission-rule.ndjson",

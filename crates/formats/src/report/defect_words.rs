@@ -23,7 +23,7 @@ const CALL_BYTES_MAX: usize = 60;
 const BUT: [(Rule, &str); 5] = [
     (Rule::AllCallsFailed, "succeeded, but every tool call failed"),
     (Rule::DeniedCall, "succeeded, but tool calls were refused"),
-    (Rule::BackgroundWorkLost, "succeeded, but background work was lost"),
+    (Rule::BackgroundWorkLost, "succeeded, but background work may be lost"),
     (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
     (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
 ];
