@@ -261,9 +261,11 @@ impl Foreign {
             Self::NoArray => {
                 ("one JSON array", "the format `array` was asked for; leave it out, or use `auto`")
             }
-            Self::PrettyPrinted => {
-                ("JSON over several lines", "write one event on each line: `jq -c .`")
-            }
+            Self::PrettyPrinted => (
+                "JSON over several lines",
+                "call the agent with its flag for events, or write one event on each line: \
+                     `jq -c .`",
+            ),
         };
         let message = match self {
             Self::NoArray => format!("the input is not {what}; nothing else was checked"),
