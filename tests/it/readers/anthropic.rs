@@ -20,7 +20,9 @@ pub(super) fn claude(reported: &mut Reported, event: &Value) {
         return;
     }
     if let Some(models) = event["model_usage_since_last_result"].as_object() {
-        models.values().for_each(|of| add(&mut reported.cost, of["costUSD"].as_f64()));
+        let costs = models.values().map(|of| of["costUSD"].as_f64());
+        let free = (event["usage"]["output_tokens"] == 0).then_some(0.0);
+        costs.chain([free]).for_each(|cost| add(&mut reported.cost, cost));
     } else {
         // Of the session so far; all else is of the turn.
         set(&mut reported.cost, event["total_cost_usd"].as_f64());

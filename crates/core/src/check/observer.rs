@@ -241,7 +241,7 @@ pub struct CheckedLine<'a> {
     pub(crate) exceeds_limit: bool,
     /// Whether the run has not started as it must, and that is an error.
     pub(crate) starts_wrong: bool,
-    pub(crate) has_background_work: bool,
+    pub(crate) waits_for_work: bool,
 }
 
 impl<'a> CheckedLine<'a> {
@@ -317,10 +317,10 @@ impl<'a> CheckedLine<'a> {
         self.starts_wrong
     }
 
-    /// Whether work that the agent started in the background goes on after it, as far as the stream
-    /// shows. Agents that wait for it write more events after the terminal event.
-    pub fn has_background_work(&self) -> bool {
-        self.has_background_work
+    /// Whether the agent waits for its work in the background before it exits, as far as the stream
+    /// shows: more events may follow the terminal event.
+    pub fn waits_for_work(&self) -> bool {
+        self.waits_for_work
     }
 
     /// What it says about the run, as far as it is wanted; [`Observer::events`] is called with the

@@ -169,7 +169,7 @@ impl<'c> Run<'c> {
             place,
             exceeds_limit: limit && findings.is_error(Rule::LimitExceeded),
             starts_wrong: start && findings.is_error(Rule::ExpectationFailed),
-            has_background_work: self.background.is_open(),
+            waits_for_work: self.calls.waits_for_work() && self.background.is_open(),
         });
         if !events.is_empty() {
             out.events(&events);
@@ -380,7 +380,6 @@ impl<'c> Run<'c> {
             has_succeeded: end.succeeded(),
             // One object at the end of a run says nothing about its calls.
             shows_calls: profile.calls.are_shown() && format == AgentFormat::StreamJson,
-            shows_inner_calls: profile.calls.shows_inner(),
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
             untracked_calls: 0,

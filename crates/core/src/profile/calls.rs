@@ -68,11 +68,6 @@ impl CallRules {
         !(self.start.is_empty() && self.completion.is_empty())
     }
 
-    /// Whether events name the call inside which they happen.
-    pub(crate) fn shows_inner(&self) -> bool {
-        !self.parent.is_empty()
-    }
-
     pub(crate) fn arguments<'e>(&self, half: Scope<'e>) -> Option<JsonRef<'e>> {
         let mut finder = Finder::new(half);
         self.arguments.iter().find_map(|path| finder.find(path))
@@ -176,6 +171,8 @@ pub(crate) struct BackgroundRules {
     pub end: Vec<BackgroundRule>,
     /// Events that say that work which ended only by being stopped was lost.
     pub lost: Vec<EventRule>,
+    /// Whether the agent waits for such work after its terminal event.
+    pub agent_waits: bool,
 }
 
 #[derive(Debug, Clone, Deserialize)]

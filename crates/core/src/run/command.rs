@@ -165,8 +165,9 @@ impl Command {
         self
     }
 
-    /// Stops a command that runs on for longer after its terminal event, or after the end of its
-    /// background work, as far as the stream shows that. The default is 10 s.
+    /// Stops a command that runs on for longer after its terminal event. The default is 10 s. If
+    /// the agent waits for work in the background, the time begins after that, as far as the
+    /// stream shows its end.
     #[must_use]
     pub fn exit_grace(mut self, limit: Duration) -> Self {
         self.timers.grace = limit;

@@ -186,6 +186,9 @@ impl Supervisor {
             _ if self.ended.is_some() || self.end.stop.is_some() => None,
             Some(_) if self.group.is_none() || state.input_is_open => None,
             Some(since) => after(since, self.timers.grace),
+            None if state.waits_for_work() => {
+                self.timers.idle.and_then(|limit| after(state.last_event, limit))
+            }
             // The end of the write moves this deadline.
             None if state.may_be_silent() || state.stderr_is_blocked(now) => None,
             None => self.timers.idle.and_then(|limit| after(state.last_event, limit)),
@@ -321,6 +324,11 @@ impl Supervisor {
             let may_end = self.group.is_some() && !state.input_is_open;
             let lingers = may_end && due(since, self.timers.grace);
             return (lingers || total.is_some()).then_some(StopReason::Lingered);
+        }
+        if state.waits_for_work() {
+            // The run is complete, too; only its background work is missing.
+            let is_silent = self.timers.idle.is_some_and(|limit| due(state.last_event, limit));
+            return (is_silent || total.is_some()).then_some(StopReason::Lingered);
         }
         if let Some(limit) = total {
             return Some(StopReason::Timeout { limit, open_calls: state.open_calls(now) });

@@ -83,7 +83,7 @@ impl RunState {
     }
 
     /// Whether only background work keeps the agent from exiting.
-    fn waits_for_work(&self) -> bool {
+    pub(super) fn waits_for_work(&self) -> bool {
         self.terminal_event.is_some() && self.has_background_work && self.stream_end.is_none()
     }
 
@@ -94,8 +94,7 @@ impl RunState {
 
     pub(super) fn may_be_silent(&self) -> bool {
         // After the end of the stream, no end of a call can come.
-        let has_open_calls = self.stream_end.is_none() && !self.open.is_empty();
-        self.hides_open_calls || has_open_calls || self.waits_for_work()
+        self.hides_open_calls || self.stream_end.is_none() && !self.open.is_empty()
     }
 
     /// The lines that started the open calls, and their age.
@@ -318,8 +317,8 @@ impl Watch {
                 _ => {}
             }
         }
-        if state.has_background_work != event.has_background_work() {
-            state.has_background_work = event.has_background_work();
+        if state.has_background_work != event.waits_for_work() {
+            state.has_background_work = event.waits_for_work();
             wakes |= state.terminal_event.is_some();
             state.terminal_event = state.terminal_event.map(|_| now);
         }

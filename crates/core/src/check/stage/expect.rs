@@ -237,6 +237,9 @@ impl<'c> ExpectCheck<'c> {
             EventKind::Session(session) => self.session(&session.session),
             EventKind::SessionChanged(session) => self.session(session),
             EventKind::CallStarted(call) | EventKind::CallUpdated(call) => {
+                if let Some(outer) = call.parent.and_then(|parent| self.known(parent)) {
+                    outer.shows_inner = true;
+                }
                 let arguments = call.arguments.as_ref();
                 let seen = self.seen(line, CallHalf { call, arguments, changes: &[] });
                 self.kinds.waits(&seen);
@@ -298,6 +301,13 @@ impl<'c> ExpectCheck<'c> {
         let expected = self.expected.iter().map(|(expected, _)| *expected);
         seen.observe(half, self.directory.as_deref(), expected);
         seen
+    }
+
+    fn known(&mut self, number: u64) -> Option<&mut SeenCall> {
+        if let Some(open) = self.open.get_mut(&number) {
+            return Some(open);
+        }
+        self.ended.iter_mut().rev().find(|seen| seen.number == number)
     }
 
     fn end(&mut self, mut call: SeenCall) {

@@ -41,7 +41,8 @@ pub(super) struct CallTally {
     /// Those of them that come where they are looked for, and print what they are looked for.
     pub(super) met: Tally,
     pub(super) succeeded: Tally,
-    /// Calls of sub-agents where such a call is looked for, in which it may have been made.
+    /// Sub-agents without calls in the stream where such a call is looked for: they may have made
+    /// it.
     pub(super) sub_agents: Tally,
     /// Whether the last one succeeded, and meets the conditions. Of calls that overlap, the worst
     /// counts.
@@ -327,7 +328,8 @@ impl CallPattern {
         let succeeded = call.did_succeed(number);
         let is_met = after.min(before).min(output);
         if !call.was_refused() {
-            if call.is_of(CallKind::Task) == Truth::Yes && fits == Truth::No {
+            let hides_calls = call.is_of(CallKind::Task) == Truth::Yes && !call.shows_inner;
+            if hides_calls && fits == Truth::No {
                 tally.sub_agents.add_call(after.min(before), call);
             }
             tally.tried.add_call(fits, call);

@@ -44,7 +44,7 @@ impl CallPattern {
     fn at_least(&self, least: u64, tally: &CallTally, context: Context) -> Answered {
         let (name, place) = (self.calls.named(least), self.calls.conditions());
         let CallTally { tried, succeeded, sub_agents, .. } = tally;
-        let is_inside = hides_calls(sub_agents, context);
+        let is_inside = are_any(sub_agents);
         let hidden = if is_inside { u64::MAX } else { context.hidden_calls() };
         let count = if succeeded.sure == 0 { "none".into() } else { succeeded.sure.to_string() };
         Answered {
@@ -96,7 +96,7 @@ impl CallPattern {
             format!("the last {name} (line {line}) {fault}")
         };
         let may_be_later = is_none || matches!(tally.last_fault, LastFault::TooEarly(_));
-        let is_inside = may_be_later && hides_calls(&tally.sub_agents, context);
+        let is_inside = may_be_later && are_any(&tally.sub_agents);
         let is_hidden = context.hidden_calls() > 0 || is_inside && tally.last == Truth::No;
         let of_sub_agents = || doubt_of_sub_agents(&tally.sub_agents).filter(|_| is_inside);
         Answered {
@@ -149,9 +149,8 @@ impl CallPattern {
     }
 }
 
-/// Whether sub-agents may have made such a call, which the stream would not show.
-fn hides_calls(sub_agents: &Tally, context: Context) -> bool {
-    !context.shows_inner_calls && sub_agents.sure + sub_agents.unsure > 0
+fn are_any(sub_agents: &Tally) -> bool {
+    sub_agents.sure + sub_agents.unsure > 0
 }
 
 fn doubt_of_sub_agents(sub_agents: &Tally) -> Option<String> {

@@ -60,6 +60,8 @@ pub(super) struct SeenCall {
     still_runs: bool,
     /// Whether the outcome is that of its work in the background.
     pub(super) has_background_end: bool,
+    /// Whether the stream shows calls inside it.
+    pub(super) shows_inner: bool,
     /// The files that it is about, if an expectation compares them.
     pub(super) paths: Vec<SeenPath>,
     /// Those of them that it has created.

@@ -12,8 +12,6 @@ pub(crate) struct Context {
     pub(crate) has_succeeded: bool,
     /// Whether the agent's streams show calls in this format.
     pub(crate) shows_calls: bool,
-    /// Whether they show the calls of sub-agents.
-    pub(crate) shows_inner_calls: bool,
     /// Whether they show the text of the answer.
     pub(crate) shows_text: bool,
     pub(crate) has_lost_line: bool,
