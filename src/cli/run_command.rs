@@ -148,7 +148,8 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
     let mut timers =
         Timers { timeout: cli.timeout, idle: cli.idle_timeout, calls, ..Timers::default() };
     // Such an agent ends when its input does.
-    let default = if reads_messages(&cli.command) { Duration::MAX } else { timers.grace };
+    let waits_for_input = !cli.no_stdin && reads_messages(&cli.command);
+    let default = if waits_for_input { Duration::MAX } else { timers.grace };
     timers.grace = cli.exit_grace.unwrap_or(default);
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
     let Some(program) = cli.command.first() else {

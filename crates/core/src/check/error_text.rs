@@ -42,6 +42,22 @@ const HINTS: [&str; 17] = [
     "warn",
 ];
 
+/// How a line begins that says what the program does, in small letters.
+const PROGRESS_BEGINS: [&str; 12] = [
+    "checking",
+    "connecting",
+    "downloading",
+    "fetching",
+    "initializing",
+    "installing",
+    "loading",
+    "reading",
+    "reconnecting",
+    "retrying",
+    "starting",
+    "waiting",
+];
+
 /// How an error begins that is written in place of an answer, in small letters.
 const FAILURE_BEGINS: [&str; 9] = [
     "error ",
@@ -88,8 +104,8 @@ fn is_about_the_run(small: &str) -> bool {
 /// Whether a line only says what begins: `Reading additional input from stdin...`.
 fn tells_progress(line: &str) -> bool {
     let text = line.trim();
-    let first = text.split_whitespace().next().unwrap_or_default();
-    first.ends_with("ing") && has_end(text, &["...", "…"])
+    let first = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+    PROGRESS_BEGINS.contains(&&*first) && has_end(text, &["...", "…"])
 }
 
 /// The first line that names an error, else the last one that says something, else the last that
