@@ -43,7 +43,7 @@ const HINTS: [&str; 17] = [
 ];
 
 /// How a line begins that says what the program does, in small letters.
-const PROGRESS_BEGINS: [&str; 12] = [
+const PROGRESS_BEGINS: [&str; 10] = [
     "checking",
     "connecting",
     "downloading",
@@ -52,9 +52,7 @@ const PROGRESS_BEGINS: [&str; 12] = [
     "installing",
     "loading",
     "reading",
-    "reconnecting",
     "retrying",
-    "starting",
     "waiting",
 ];
 
