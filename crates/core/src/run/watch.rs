@@ -276,6 +276,10 @@ impl Watch {
         if state.may_be_silent() {
             state.last_event = now;
         }
+        if state.waits_for_work() {
+            // No event can report its end any more.
+            state.terminal_event = Some(now);
+        }
         state.stream_end.get_or_insert(now);
         drop(state);
         self.waker.wake();

@@ -57,7 +57,6 @@ impl CallPattern {
                 ..tried.clone()
             },
             doubt: is_inside.then(|| doubt_of_sub_agents(sub_agents)).flatten(),
-            ..Answered::default()
         }
     }
 
