@@ -96,23 +96,23 @@ fn is_about_the_run(small: &str) -> bool {
     let is_text = small.starts_with(|it: char| !it.is_whitespace() && !"{}[]^".contains(it));
     let is_tagged = small.starts_with('[') && small.contains("] ");
     let is_hint = HINTS.iter().any(|hint| small.starts_with(hint));
-    (is_text || is_tagged) && !is_hint && !tells_progress(small)
+    (is_text || is_tagged) && !is_hint && !is_progress(small)
 }
 
 /// Whether a line only says what begins: `Reading additional input from stdin...`.
-fn tells_progress(line: &str) -> bool {
+fn is_progress(line: &str) -> bool {
     let text = line.trim();
     let first = text.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     PROGRESS_BEGINS.contains(&&*first) && has_end(text, &["...", "…"])
 }
 
-/// The first line that names an error, else the last one that says something, else the last that
-/// does not tell progress. Where it ends in a colon, the next line is what it announces; and an
+/// The first line that names an error, else the last one that says something, else the last that is
+/// not about progress. Where it ends in a colon, the next line is what it announces; and an
 /// indented line after it may be the message.
 pub(super) fn error_line(lines: &[String]) -> Option<String> {
     let first = lines.iter().position(|line| names_error(line));
     let at = first.or_else(|| lines.iter().rposition(|line| says_something(line)));
-    let at = at.or_else(|| lines.iter().rposition(|line| !tells_progress(line)))?;
+    let at = at.or_else(|| lines.iter().rposition(|line| !is_progress(line)))?;
     let line = lines[at].trim();
     let next = lines.get(at + 1).filter(|_| line.ends_with(':')).map(|next| next.trim());
     let indented = lines[at + 1..].iter().take_while(|line| line.starts_with(' '));
