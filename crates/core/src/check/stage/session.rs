@@ -81,6 +81,10 @@ impl<'p> SessionCheck<'p> {
             self.started = facts.session.map(BoundedId::from);
             self.start(facts, found);
         }
+        if let Some(restart) = facts.rare.as_ref().and_then(|rare| rare.restart) {
+            self.restart = Some(restart);
+            self.has_new_id |= restart.has_new_id;
+        }
         // An end without an id is of the session before it.
         let is_in_turn = self.in_turn && !self.has_turn_ended;
         let is_lost = |id: &&str| id.is_empty() && facts.terminal().is_some() && is_in_turn;
@@ -89,10 +93,6 @@ impl<'p> SessionCheck<'p> {
         }
         if facts.marks.starts_session {
             self.has_new_id = false;
-        }
-        if let Some(restart) = facts.rare.as_ref().and_then(|rare| rare.restart) {
-            self.restart = Some(restart);
-            self.has_new_id |= restart.has_new_id;
         }
         if let Some(ms) = facts.time.filter(|_| self.rules.time.is_some()) {
             self.time(ms, facts, found);
