@@ -64,6 +64,23 @@ fn each_turn_ends_with_its_terminal_event() {
     assert!(summary.passed(), "{summary:?}");
 }
 
+/// Goal: an agent with work in the background may wait for the next message, too.
+#[test]
+fn background_work_ends_no_wait_for_a_message() {
+    let came = "fixtures/agents/claude/wakeup-came.ndjson";
+    let does = ["hear", "head", "5", came, "hear", "tail", "5", came];
+    let command = Command::new(agent()).args(does).stdin(Stdin::Open).timeout(HANGS);
+    let mut run = started(command.idle_timeout(Duration::from_millis(100)));
+    let mut input = run.take_stdin().unwrap();
+    input.write_all(b"Glue it\n").unwrap();
+    assert!(texts(&mut run).ends_with("I wait until the glue is dry."));
+    std::thread::sleep(LONG);
+    input.write_all(b"Well?\n").unwrap();
+    assert_eq!(texts(&mut run), "The glue is dry.");
+    drop(input);
+    assert!(run.finish().unwrap().passed());
+}
+
 /// Goal: an agent that does not answer the second message is idle.
 #[test]
 fn the_idle_timeout_begins_with_a_message() {

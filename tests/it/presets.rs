@@ -139,7 +139,7 @@ fn a_sub_agent_may_have_run_the_tests() {
     let (rule, message) = says(&[writes(), task("c1")]).unwrap();
     assert_eq!(rule, Rule::ExpectationUnobservable);
     assert!(
-        message.contains("a sub-agent may have made it, whose calls are not shown (see line 4)")
+        message.contains("a sub-agent whose calls are not shown may have made it (see line 4)")
     );
     let unmet = |calls: &[String]| says(calls).unwrap().0 == Rule::ExpectationFailed;
     assert!(unmet(&[task("c1"), writes()]), "before the write");

@@ -160,6 +160,7 @@ impl<'c> Run<'c> {
             Some(stats) => stats.observe_corrections(&events),
             None => {}
         }
+        let agent_waits = self.contract.profile().calls.background.agent_waits;
         out.event(&CheckedLine {
             line,
             facts,
@@ -169,7 +170,7 @@ impl<'c> Run<'c> {
             place,
             exceeds_limit: limit && findings.is_error(Rule::LimitExceeded),
             starts_wrong: start && findings.is_error(Rule::ExpectationFailed),
-            waits_for_work: self.calls.waits_for_work() && self.background.is_open(),
+            waits_for_work: agent_waits && self.background.is_open(),
         });
         if !events.is_empty() {
             out.events(&events);

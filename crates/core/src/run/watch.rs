@@ -82,9 +82,12 @@ impl RunState {
         self.terminal_event.filter(|_| !self.has_message && !self.waits_for_work())
     }
 
-    /// Whether only background work keeps the agent from exiting.
+    /// Whether only background work keeps the agent from exiting: with an open input, it also waits
+    /// for the next message.
     pub(super) fn waits_for_work(&self) -> bool {
-        self.terminal_event.is_some() && self.has_background_work && self.stream_end.is_none()
+        let has_answered = self.terminal_event.is_some() && !self.has_message;
+        let is_alone = has_answered && !self.input_is_open && self.stream_end.is_none();
+        is_alone && self.has_background_work
     }
 
     /// Whether a message was written after the terminal event, and no event followed.

@@ -116,11 +116,11 @@ impl EventRedactor {
             arguments(value, filler, &mut treatments);
         }
         let texts = fill_texts(&judged.plan, text_filler, &mut treatments);
-        // A text of the assistant is compared with others of its turn, in which nothing may be
-        // read. What decides in it stays only where that matters, or where the end of the run looks
-        // for the reason.
+        // The texts of a turn are compared with each other, and a rule may read only one of them.
+        // So a part of a text stays only if it decides something, or if the reason of a failure
+        // may be in it.
         let has_parts = texts.values().any(Treatment::keeps_parts);
-        // In the end, all that was read stays: what is the same is judged the same.
+        // If that is not enough, everything that was read stays.
         let read = decided.iter().map(|place| (*place, Treatment::Stays)).collect();
         let mut more = [texts, read].into_iter();
         if self.keeps_parts || judged.plan.has_unexplained_error() {

@@ -77,11 +77,6 @@ impl<'p> CallTable<'p> {
         }
     }
 
-    /// Whether the agent waits for its background work before it exits.
-    pub(crate) fn waits_for_work(&self) -> bool {
-        self.rules.background.agent_waits
-    }
-
     pub(crate) fn open_in_turn(&self) -> u64 {
         self.counts.unfinished - self.open_in_earlier_turns
     }

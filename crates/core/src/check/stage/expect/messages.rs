@@ -155,5 +155,5 @@ fn are_any(sub_agents: &Tally) -> bool {
 fn doubt_of_sub_agents(sub_agents: &Tally) -> Option<String> {
     let seen = [&sub_agents.lines[..], &sub_agents.unsure_lines].concat();
     let seen = lines(&seen, sub_agents.sure + sub_agents.unsure)?;
-    Some(format!("a sub-agent may have made it, whose calls are not shown ({seen})"))
+    Some(format!("a sub-agent whose calls are not shown may have made it ({seen})"))
 }
