@@ -205,6 +205,17 @@ fn an_exceeded_limit_ends_the_command() {
     assert_eq!(output.status.code(), Some(1), "{report}");
 }
 
+/// Goal: a limit that a turn exceeds at its end stops the next turn at once.
+#[test]
+fn a_limit_that_one_turn_exceeds_ends_the_next() {
+    let good = "fixtures/agents/claude/plain.ndjson";
+    let agent = ["emit", good, "sleep", "0.3", "head", "2", good, "sleep", "60"];
+    let (output, took) = run(&["--max-turns", "1", "--exit-grace", "5m"], &agent);
+    let report = text(&output.stdout);
+    assert!(took < Duration::from_secs(30), "{took:?}: {report}");
+    assert!(report.contains("note: the run was ended"), "{report}");
+}
+
 /// Goal: tokens count when the message comes, also those of a sub-agent.
 /// Method: a run of Claude Code that goes on after its first message.
 #[test]

@@ -294,11 +294,8 @@ impl Watch {
         if event.is_progress() {
             state.last_event = now;
         }
-        let mut wakes = false;
-        if event.is_in_run() {
-            // A new turn, if there was one.
-            state.terminal_event = None;
-        }
+        // A new turn, if there was one: other deadlines count, and limits stop the run again.
+        let mut wakes = event.is_in_run() && state.terminal_event.take().is_some();
         for event in event.events() {
             match &event.kind {
                 EventKind::CallStarted(call) => {
