@@ -30,6 +30,7 @@ mod pipes;
 mod word;
 mod words;
 mod wrappers;
+mod writes;
 
 use parser::ShellParser;
 use wrappers::{WORDS_MAX, has};
@@ -93,6 +94,8 @@ struct ShellCommand {
     /// The same where a failure does not stop the shell, although `set -e` says so: before `&&` and
     /// in a condition.
     exit_unstopped: ExitShown,
+    /// Whether its output goes to a file that is kept.
+    redirects: bool,
 }
 
 /// How many words of a text that is nested too deep may name a program.
@@ -116,6 +119,12 @@ pub fn run_of(line: &str, is_meant: impl Fn(&str) -> bool) -> Option<ShellRun> {
     Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped })
 }
 
+/// Whether a line writes or edits a file, as far as its commands show: by `cat > file`, `sed -i`,
+/// `git apply` and such. Logs, temporary files, and what a program writes by itself do not count.
+pub fn may_write(line: &str) -> bool {
+    ShellParser::new(line).list(None).iter().any(ShellCommand::writes)
+}
+
 impl ShellCommand {
     /// Any word of a text that is nested too deep may name a program.
     fn unread(text: &str) -> Self {
@@ -126,7 +135,7 @@ impl ShellCommand {
     }
 
     fn new(words: Vec<String>, starts: Vec<usize>, exit: ExitShown) -> Self {
-        Self { words, starts, exit, exit_unstopped: exit }
+        Self { words, starts, exit, exit_unstopped: exit, redirects: false }
     }
 
     /// In `{ make && ls; }` a failure of the first command does not stop the shell.

@@ -50,6 +50,8 @@ pub(super) struct ShellParser<'t> {
     pub(super) heredocs: Vec<Heredoc>,
     /// The text that the command reads: `<<< text`.
     pub(super) here_string: Option<String>,
+    /// Whether the output of the command goes to a file that is kept.
+    pub(super) redirects: bool,
     pub(super) functions: Functions,
     /// Commands inside of words.
     pub(super) inner: Vec<ShellCommand>,
@@ -73,6 +75,7 @@ impl<'t> ShellParser<'t> {
             is_behind_loop: false,
             heredocs: Vec::new(),
             here_string: None,
+            redirects: false,
             functions: Functions::default(),
             inner: Vec::new(),
             ending: PipelineEnd::None,
@@ -286,6 +289,7 @@ impl<'t> ShellParser<'t> {
 
     /// The command of these words, and those in the text that it gives to a shell.
     fn command(&mut self, mut words: Vec<String>) -> Vec<ShellCommand> {
+        let redirects = std::mem::take(&mut self.redirects);
         self.ending = PipelineEnd::of(&words);
         if self.functions.may_end_shell(&words) {
             self.ending = PipelineEnd::Exits;
@@ -345,7 +349,8 @@ impl<'t> ShellParser<'t> {
                 *word = word.replace(char::is_whitespace, INNER_SPACE.encode_utf8(&mut [0; 4]));
             }
         }
-        commands.push(ShellCommand::new(words, starts, ExitShown::Own));
+        commands
+            .push(ShellCommand { redirects, ..ShellCommand::new(words, starts, ExitShown::Own) });
         if hides_exit {
             raise(&mut commands, ExitShown::Nothing);
         }

@@ -2,6 +2,7 @@
 
 use super::parser::ShellParser;
 use super::wrappers::{has, is_assignment, without_keywords, without_prefix};
+use super::writes::is_kept;
 
 /// Programs whose arguments may be variables with lists of values.
 const DECLARATIONS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
@@ -116,13 +117,16 @@ impl ShellParser<'_> {
             return self.heredoc();
         }
         let is_text = self.take("<<<");
+        let is_output = self.rest.starts_with('>');
         while self.take("<") || self.take(">") {}
         if self.take("(") {
             return self.inner_list(')');
         }
-        let _ = self.take("&") || self.take("|");
+        let is_number = self.take("&");
+        self.take("|");
         self.skip_blanks();
         let word = self.word();
+        self.redirects |= is_output && !is_number && is_kept(&word);
         if is_text {
             self.here_string = Some(word);
         }

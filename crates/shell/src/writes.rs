@@ -1,0 +1,153 @@
+//! Which commands write files.
+
+use super::wrappers::has;
+use super::{ShellCommand, program_name};
+
+/// Programs that print text, so that `>` behind them writes it. What other programs print is rather
+/// a log.
+const PRINTERS: &[&str] = &[
+    "awk", "base64", "cat", "echo", "envsubst", "gawk", "head", "jq", "perl", "printf", "sed",
+    "sort", "tail", "tr", "xxd", "yq",
+];
+
+/// Programs whose last argument is the file that they write.
+const COPIERS: &[&str] = &["copy", "copy-item", "cp", "install", "move", "move-item", "mv"];
+
+const TEMPORARY: &[&str] = &["/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "$"];
+
+const LOG_ENDINGS: &[&str] = &[".log", ".out", ".tmp"];
+
+/// Whether text in this file is kept: it is neither a device, temporary, nor a log.
+pub(super) fn is_kept(path: &str) -> bool {
+    let is_nothing = path.is_empty() || path.eq_ignore_ascii_case("nul") || path == "-";
+    !is_nothing
+        && !TEMPORARY.iter().any(|it| path.starts_with(it))
+        && !LOG_ENDINGS.iter().any(|it| path.ends_with(it))
+}
+
+impl ShellCommand {
+    /// Whether it writes a file, as far as its words show.
+    pub(super) fn writes(&self) -> bool {
+        self.starts.iter().any(|start| {
+            let program = &*program_name(&self.words[*start]).to_ascii_lowercase();
+            self.redirects && has(PRINTERS, program) || edits(program, &self.words[start + 1..])
+        })
+    }
+}
+
+fn edits(program: &str, arguments: &[String]) -> bool {
+    let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
+    let names = || arguments.iter().filter(|it| !it.starts_with('-'));
+    match program {
+        "sed" | "gsed" => edits_in_place(arguments, "efl"),
+        "perl" | "ruby" => edits_in_place(arguments, "eEFImMx"),
+        "awk" | "gawk" => has_any(&["inplace"]),
+        "patch" => !has_any(&["--dry-run", "-C", "--check"]),
+        "apply_patch" | "set-content" | "add-content" | "out-file" => true,
+        "tee" => names().any(|it| is_kept(it)),
+        "git" => git_edits(arguments),
+        _ if has(COPIERS, program) => {
+            names().count() > 1 && names().next_back().is_some_and(|it| is_kept(it))
+        }
+        _ => false,
+    }
+}
+
+/// `-i`, also among other letters, before one of those that have a value.
+fn edits_in_place(arguments: &[String], with_value: &str) -> bool {
+    arguments.iter().any(|word| {
+        let Some(letters) = word.strip_prefix('-') else { return false };
+        if let Some(long) = letters.strip_prefix('-') {
+            return long.starts_with("in-place");
+        }
+        letters.chars().take_while(|it| !with_value.contains(*it)).any(|it| it == 'i')
+    })
+}
+
+/// Whether `git` edits files. To switch branches, or to pull, is no edit.
+fn git_edits(arguments: &[String]) -> bool {
+    let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
+    let mut words = arguments.iter();
+    let command = loop {
+        match words.next().map(String::as_str) {
+            Some("-C" | "-c") => drop(words.next()),
+            Some(option) if option.starts_with('-') => {}
+            command => break command.unwrap_or_default(),
+        }
+    };
+    match command {
+        "am" | "cherry-pick" | "revert" => true,
+        "apply" => !has_any(&["--check", "--stat", "--numstat", "--summary", "--cached"]),
+        "checkout" => has_any(&["--", "."]),
+        "reset" => has_any(&["--hard", "--merge", "--keep"]),
+        "restore" => !has_any(&["--staged", "-S"]) || has_any(&["--worktree", "-W"]),
+        "stash" => !has_any(&["list", "show", "drop", "clear"]),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::may_write;
+
+    #[test]
+    fn commands_that_write_are_known() {
+        for line in [
+            "cat > src/a.js <<'E'\nx\nE",
+            "cd app && echo x >> README.md",
+            "printf a >|b",
+            "sed -i 's/a/b/' a.js",
+            "sed -i.bak -e 's/a/b/' a.js",
+            "sed -nE --in-place=.b p a.js",
+            "sudo sed -Ei p a.js",
+            "perl -0777 -pi -e 's/i/b/' a.js",
+            "perl -i.bak -pe s/a/b/ a.js",
+            "awk -i inplace 1 a",
+            "patch -p1 < a.diff",
+            "git -C app apply a.diff",
+            "git checkout -- a.js",
+            "git checkout .",
+            "git restore a.js",
+            "git stash pop",
+            "git reset --hard HEAD~1",
+            "bash -lc 'cp a.js b.js'",
+            "ls | tee a.txt",
+            "if ls; then mv a b; fi",
+            "find . -exec sed -i p {} +",
+            "Set-Content a.txt x",
+        ] {
+            assert!(may_write(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_commands_write_nothing() {
+        for line in [
+            "npm test > result.txt 2>&1",
+            "echo a > /dev/null",
+            "echo a >&2",
+            "cat < a.js",
+            "cat a.js 2>/dev/null | head",
+            "echo a > /tmp/a",
+            "cat a > \"$OUT\"",
+            "make | tee build.log",
+            "sed -n 's/i/b/p' a.js",
+            "perl -ne 'print if /i/' a",
+            "patch --dry-run < a.diff",
+            "git apply --check a.diff",
+            "git checkout -b fix",
+            "git checkout main",
+            "git restore --staged a.js",
+            "git stash list",
+            "git reset HEAD a.js",
+            "git commit -m 'sed -i; git apply' -m apply",
+            "cp a /tmp/b",
+            "grep -i a b",
+            "echo 'a > b'",
+            "cat <<'E'\nsed -i p a\nE",
+            "[[ a > b ]] && echo a",
+        ] {
+            assert!(!may_write(line), "{line}");
+        }
+    }
+}
