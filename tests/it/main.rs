@@ -89,6 +89,7 @@ mod secret_deltas;
 mod sessions;
 mod settings;
 mod several_problems;
+mod shell_edits;
 mod signals;
 mod starts;
 mod stats;

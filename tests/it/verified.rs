@@ -57,7 +57,8 @@ fn the_last_test_comes_after_the_last_edit() {
     // A tool that the profile does not know may have written.
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
     let message = "the last command call with `^npm test` succeeded after the last write call; \
-                   the call in line 6 may be a later write call: it failed, or its tool is unknown";
+                   the call in line 6 may be a later write call: it failed, its \
+                   command edits files, or its tool is unknown";
     hides(&run_of(&[edit.clone(), test, unknown]), &last, message);
     // The test began while the edit was open.
     let start = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}));

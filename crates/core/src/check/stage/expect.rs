@@ -172,6 +172,8 @@ pub(crate) struct ExpectCheck<'c> {
     /// The calls of the kinds whose order matters.
     kinds: KindHistories,
     compares_paths: bool,
+    /// Whether it matters which commands write files.
+    reads_commands: bool,
     /// The directory in which the agent works, if the stream says it.
     directory: Option<String>,
 }
@@ -194,6 +196,7 @@ impl<'c> ExpectCheck<'c> {
         Self {
             clock: 0,
             kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
+            reads_commands: patterns().any(CallPattern::is_about_writes),
             compares_paths: patterns().any(CallPattern::compares_paths),
             expected: all,
             answer: needs_answer.then(Answer::default),
@@ -295,6 +298,9 @@ impl<'c> ExpectCheck<'c> {
             self.seen += 1;
             SeenCall::new(number, line, self.clock)
         });
+        if self.reads_commands {
+            seen.observe_command(half.call);
+        }
         if self.compares_paths {
             seen.observe_paths(half, self.directory.as_deref(), &self.kinds);
         }

@@ -293,6 +293,10 @@ impl CallPattern {
         [after, before, requires].into_iter().flatten()
     }
 
+    pub(super) fn is_about_writes(&self) -> bool {
+        self.kinds().chain(self.calls.kind).any(|kind| kind == CallKind::Write)
+    }
+
     /// Whether this call is expected; `shown` says whether its detail matches.
     fn fits(&self, call: &SeenCall, shown: Truth) -> Truth {
         let kind = self.calls.kind.or(self.runs.as_ref().map(|_| CallKind::Command));
@@ -344,11 +348,11 @@ impl CallPattern {
         let last = match fits {
             Truth::Yes => is_good,
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
-            Truth::Unknown | Truth::No => return self.discard_earlier(call, tally),
+            Truth::Unknown | Truth::No => return self.discard_earlier((call, fits), tally),
         };
         let hides_last = tally.last < last && tally.last_fault != LastFault::Refused;
         if hides_last && tally.overlaps_last(call) {
-            return self.discard_earlier(call, tally);
+            return self.discard_earlier((call, fits), tally);
         }
         (tally.last, tally.last_line, tally.last_ended) = (last, call.line, call.end());
         tally.last_detail = call.detail.clone();
@@ -367,12 +371,16 @@ impl CallPattern {
             () if call.hides_exit(number) => LastFault::HiddenExit,
             () => LastFault::NotShown,
         };
-        self.discard_earlier(call, tally);
+        self.discard_earlier((call, fits), tally);
     }
 
     /// Calls before this one are not after the last call of its kind.
-    fn discard_earlier(&self, call: &SeenCall, tally: &mut CallTally) {
-        let Some(kind) = self.calls.after.filter(|_| !call.was_refused()) else { return };
+    fn discard_earlier(&self, (call, fits): (&SeenCall, Truth), tally: &mut CallTally) {
+        // `sed -i p a.js && npm test` does not come before its own write.
+        let is_own = fits == Truth::Yes && call.may_write;
+        let Some(kind) = self.calls.after.filter(|_| !call.was_refused() && !is_own) else {
+            return;
+        };
         let is_other = call.acted_as(kind);
         for counted in [&mut tally.met, &mut tally.succeeded, &mut tally.sub_agents] {
             counted.discard_if(is_other);

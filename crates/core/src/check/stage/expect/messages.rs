@@ -125,7 +125,8 @@ impl CallPattern {
                 Some(format!("the stream does not show how the {name} in line {line} ended"))
             }
             LastFault::TooEarly(end) if end > 0 && tally.last == Truth::Unknown => Some(format!(
-                "the call in line {end} may be a later {} call: it failed, or its tool is unknown",
+                "the call in line {end} may be a later {} call: it failed, its command edits \
+                     files, or its tool is unknown",
                 self.calls.after.map_or("", CallKind::name)
             )),
             _ => None,

@@ -8,7 +8,7 @@ use crate::check::stage::calls::ROW_DETAIL_BYTES_MAX;
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
 use crate::rules::escape::clipped;
-use ndjson_check_shell::{ExitShown, ShellRun};
+use ndjson_check_shell::{ExitShown, ShellRun, may_write};
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.
@@ -68,6 +68,8 @@ pub(super) struct SeenCall {
     pub(super) created: Vec<SeenPath>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
+    /// Whether it is a command that writes or edits files.
+    pub(super) may_write: bool,
     /// Whether it has deleted a file among others.
     deletes: bool,
     pub(super) tool: Box<str>,
@@ -125,6 +127,12 @@ impl SeenCall {
 
     fn run_of(&self, expectation: usize) -> Option<ShownText> {
         self.shown.get(expectation).copied().flatten()
+    }
+
+    /// A command may do what a call that writes does.
+    pub(super) fn observe_command(&mut self, call: &EventCall<'_>) {
+        let command = call.detail.as_deref().filter(|_| call.kind == Some(CallKind::Command));
+        self.may_write |= command.is_some_and(may_write);
     }
 
     pub(super) fn observe_paths(
@@ -219,6 +227,9 @@ impl SeenCall {
     }
 
     pub(super) fn is_of(&self, kind: CallKind) -> Truth {
+        if kind == CallKind::Write && self.may_write {
+            return Truth::Unknown;
+        }
         let deletes = kind == CallKind::Delete && self.deletes;
         self.kind.map_or(Truth::Unknown, |known| (known == kind || deletes).into())
     }
