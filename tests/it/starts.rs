@@ -105,10 +105,15 @@ fn many_agents_list_their_servers() {
         ("connected", None),
         ("failed", Some(Rule::ExpectationFailed)),
         ("pending", Some(Rule::ExpectationUnobservable)),
+        ("of a later version", Some(Rule::ExpectationUnobservable)),
     ];
-    for (agent, name) in
-        [("qwen", "plain"), ("qoder", "good"), ("cortex", "good"), ("letta", "tools")]
-    {
+    for (agent, name) in [
+        ("claude", "plain"),
+        ("qwen", "plain"),
+        ("qoder", "good"),
+        ("cortex", "good"),
+        ("letta", "tools"),
+    ] {
         let file = root().join(format!("fixtures/agents/{agent}/{name}.ndjson"));
         let recorded = std::fs::read_to_string(file).unwrap();
         for (status, expected) in states {
@@ -128,6 +133,17 @@ fn many_agents_list_their_servers() {
             assert_eq!(is_told, status == "failed", "{agent} {status}");
         }
     }
+}
+
+/// Goal: a server that did not start is missing, although the agent does not list its servers.
+#[test]
+fn a_message_names_a_server_that_is_missing() {
+    let file = root().join("fixtures/rules/tool-server-unavailable/in-a-message.ndjson");
+    let stream = std::fs::read_to_string(file).unwrap();
+    let found = |name| raised(&stream, "codex", &Expectation::Servers(names(&[name]))).unwrap();
+    let message = "the tool server `tracker` must be available, but it is not; see line 4";
+    assert_eq!(found("track*"), (Rule::ExpectationFailed, message.to_owned()));
+    assert_eq!(found("docs").0, Rule::ExpectationUnobservable);
 }
 
 /// Goal: Codex's app-server reports its servers one by one, and a model that replaces another.
@@ -253,7 +269,8 @@ fn each_session_starts_as_expected() {
     assert_eq!(report.matches("error[expectation-failed]").count(), 1, "{report}");
 }
 
-/// Goal: a run on the wrong model ends before it costs; a warning ends nothing.
+/// Goal: a run on the wrong model, or in another session, ends before it costs; a warning ends
+/// nothing.
 #[test]
 fn a_wrong_start_ends_the_command() {
     use std::time::{Duration, Instant};
@@ -272,6 +289,10 @@ fn a_wrong_start_ends_the_command() {
     assert!(report.contains(headline), "{report}");
     assert!(report.contains("note: the run was ended; see line 1"), "{report}");
     assert_eq!(report.matches("error[").count(), 1, "{report}");
+    std::fs::write(config, "expect.session = \"other\"").unwrap();
+    let report = text(&crate::fake_agent::run(&["--config", config], &agent).stdout);
+    assert!(report.contains("the session must be `other`, but it is `s1`"), "{report}");
+    assert!(report.contains("note: the run was ended; see line 1"), "{report}");
     let agent = ["head", "1", stream, "sleep", "0.5"];
     let flags = ["--config", config, "--warn", "expectation-failed"];
     let report = text(&crate::fake_agent::run(&flags, &agent).stdout);

@@ -39,6 +39,9 @@ impl<'c> DemandCheck<'c> {
         events: &[Event<'_>],
         used: (&RunFacts, CallCounts),
     ) -> Broken {
+        if let Some(rare) = &facts.rare {
+            self.expect.observe_unavailable(&rare.unavailable);
+        }
         self.expect.observe(events);
         let has_messages = self.messages(events);
         // No other event changes a figure.

@@ -21,10 +21,10 @@ use crate::check::{
     CompletedCall, Event, EventCall, EventKind, Expectation, SessionFacts, WantedEvents,
 };
 use crate::error::Error;
-use crate::facts::RunFacts;
+use crate::facts::{RunFacts, Unavailable};
 use crate::limits::CALL_ROWS_MAX;
-use crate::profile::CallOutcome;
 use crate::profile::pattern::LazyRegex;
+use crate::profile::{CallOutcome, ToolSource};
 use crate::rules::diagnostic::Diagnostic;
 
 use answer::AnswerPattern;
@@ -226,6 +226,18 @@ impl<'c> ExpectCheck<'c> {
         for (expected, tallies) in &mut self.expected {
             if let Question::Start(pattern) = &expected.question {
                 pattern.observe(&event.kind, line, &mut tallies.start);
+            }
+        }
+    }
+
+    /// Servers that did not start.
+    pub(crate) fn observe_unavailable(&mut self, unavailable: &[Unavailable]) {
+        let is_server = |it: &&Unavailable| it.is == ToolSource::Server;
+        for Unavailable { name, .. } in unavailable.iter().filter(is_server) {
+            for (expected, tallies) in &mut self.expected {
+                if let Question::Start(pattern) = &expected.question {
+                    pattern.observe_unavailable(name, &mut tallies.start);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What a run must start with: its model, its session, its servers and tools.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::truth::{Tally, Truth};
@@ -28,6 +28,8 @@ pub(super) struct StartTally {
     is_shown: bool,
     /// By their names, as they were listed last.
     servers: BTreeMap<String, Server>,
+    /// Those that did not start, as a message says, by their names.
+    unavailable: BTreeSet<String>,
     tools: Vec<String>,
     /// The first id of the session, with its line, while none is the one that is asked for.
     other_session: Option<(String, u64)>,
@@ -81,17 +83,14 @@ fn without_options(model: &str) -> &str {
 
 impl StartPattern {
     pub(super) fn observe(&self, event: &EventKind<'_>, line: u64, tally: &mut StartTally) {
-        let at_line = |fault| (fault, line);
         let fault = match event {
-            EventKind::Session(session) => {
-                self.session((&session.session, line), tally).map(at_line)
-            }
-            EventKind::SessionChanged(session) => self.session((session, line), tally).map(at_line),
+            EventKind::Session(session) => self.session((&session.session, line), tally),
+            EventKind::SessionChanged(session) => self.session((session, line), tally),
             // A sub-agent may have another model.
             EventKind::MessageUsage(message) if !message.is_inner => {
                 // `<synthetic>` is not a model: the agent itself wrote the message.
                 let model = message.model.as_deref().filter(|model| !model.starts_with('<'));
-                model.and_then(|model| self.model_fault(model, tally)).map(at_line)
+                model.and_then(|model| self.model_fault((model, line), tally))
             }
             // The agent is at work: what it cannot use by now, or has not named, counts.
             EventKind::TextDelta { .. }
@@ -116,18 +115,22 @@ impl StartPattern {
         &self,
         (session, line): (&SessionFacts, u64),
         tally: &mut StartTally,
-    ) -> Option<String> {
+    ) -> Option<(String, u64)> {
         match self {
-            Self::Model(_) => return self.model_fault(session.model.as_deref()?, tally),
+            Self::Model(_) => return self.model_fault((session.model.as_deref()?, line), tally),
             Self::Session(id) => {
-                let other = session.session_id.as_deref()?;
-                if other == id {
-                    // What comes later is the session of a sub-agent, or a change, which has its
-                    // own rule.
-                    (tally.is_settled, tally.other_session) = (true, None);
-                } else {
-                    tally.other_session.get_or_insert((other.to_owned(), line));
+                if let Some(it) = session.session_id.as_deref() {
+                    (tally.is_shown, tally.is_new) = (true, true);
+                    if it == id {
+                        // What comes later is the session of a sub-agent, or a change, which has
+                        // its own rule.
+                        (tally.is_settled, tally.other_session) = (true, None);
+                    } else {
+                        tally.other_session.get_or_insert((it.to_owned(), line));
+                    }
                 }
+                // Tools come with the session that begins; hooks before it have another id.
+                return session.tools.as_ref().and_then(|_| self.missing(tally, line));
             }
             Self::Servers(_) => {
                 for server in session.servers.as_deref()? {
@@ -140,7 +143,19 @@ impl StartPattern {
         None
     }
 
-    fn model_fault(&self, model: &str, tally: &mut StartTally) -> Option<String> {
+    /// A server that did not start, by its name.
+    pub(super) fn observe_unavailable(&self, server: &str, tally: &mut StartTally) {
+        if matches!(self, Self::Servers(_)) && tally.unavailable.len() < SESSION_LIST_MAX {
+            tally.unavailable.insert(server.to_owned());
+            tally.is_new = true;
+        }
+    }
+
+    fn model_fault(
+        &self,
+        (model, line): (&str, u64),
+        tally: &mut StartTally,
+    ) -> Option<(String, u64)> {
         let Self::Model(glob) = self else { return None };
         tally.is_shown = true;
         let names = if glob.is_for(model) || glob.is_for(without_options(model)) {
@@ -148,7 +163,7 @@ impl StartPattern {
         } else if tally.may_be_model(model) {
             &mut tally.other_models
         } else {
-            return Some(format!("the model must be {glob}, but it is {}", shown(model)));
+            return Some((format!("the model must be {glob}, but it is {}", shown(model)), line));
         };
         if names.len() < MODELS_MAX && !names.iter().any(|it| it == model) {
             names.push(model.to_owned());
@@ -159,7 +174,7 @@ impl StartPattern {
     /// Another session, a server that the agent cannot use or does not have, or a tool that it does
     /// not have; with the line that shows it.
     fn missing(&self, tally: &StartTally, line: u64) -> Option<(String, u64)> {
-        if !tally.is_shown || tally.is_settled {
+        if tally.is_settled {
             return None;
         }
         let fault = match self {
@@ -171,9 +186,15 @@ impl StartPattern {
             }
             Self::Servers(globs) => {
                 let glob = globs.iter().find(|glob| tally.has_server(glob) == Truth::No)?;
-                match tally.servers.values().find(|it| glob.is_for(&it.name)) {
-                    None => format!("there must be a tool server {glob}, but there is none"),
-                    Some(server) => {
+                let unavailable = tally.unavailable.iter().find(|it| glob.is_for(it));
+                match (tally.servers.values().find(|it| glob.is_for(&it.name)), unavailable) {
+                    (None, Some(name)) => {
+                        format!("the tool server {} must be available, but it is not", shown(name))
+                    }
+                    (None, None) => {
+                        format!("there must be a tool server {glob}, but there is none")
+                    }
+                    (Some(server), _) => {
                         let status = server.status.as_deref().map(|it| format!(": {}", shown(it)));
                         let (name, status) = (shown(&server.name), status.unwrap_or_default());
                         format!("the tool server {name} must be available, but it is not{status}")
@@ -244,6 +265,8 @@ impl StartTally {
         let named = self.servers.values().filter(|it| glob.is_for(&it.name));
         let is_available = named.map(|it| it.available.map_or(Truth::Unknown, Truth::from)).max();
         match is_available {
+            None if self.unavailable.iter().any(|it| glob.is_for(it)) => Truth::No,
+            None if !self.is_shown => Truth::Unknown,
             None | Some(Truth::No) if is_clipped(self.servers.len()) => Truth::Unknown,
             None => Truth::No,
             Some(is_available) => is_available,
@@ -252,7 +275,7 @@ impl StartTally {
 
     fn has_tool(&self, glob: &NameGlob) -> Truth {
         match self.tools.iter().any(|it| glob.is_for(it)) {
-            false if is_clipped(self.tools.len()) => Truth::Unknown,
+            false if !self.is_shown || is_clipped(self.tools.len()) => Truth::Unknown,
             has => has.into(),
         }
     }
