@@ -232,6 +232,30 @@ fn the_tokens_of_messages_count_before_the_run_ends() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }
 
+/// Goal: an estimated cost ends a run before the agent reports its cost, which replaces the estimate.
+#[test]
+fn an_estimate_of_messages_ends_the_command() {
+    let run_of = "fixtures/agents/claude/background-agent-killed.ndjson";
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let config = file.path().to_str().unwrap();
+    let prices = "[prices.\"*\"]\ninput = 1000\noutput = 0\n[limits]\nestimates = true\n";
+    std::fs::write(file.path(), format!("{prices}cost = 15")).unwrap();
+    let (output, took) = run(&["--config", config], &["head", "11", run_of, "sleep", "40"]);
+    let report = text(&output.stdout);
+    assert!(took < Duration::from_secs(30), "{took:?}: {report}");
+    assert!(report.contains(" by your prices; the limit is $15.00"), "{report}");
+    assert!(report.contains("note: the run was ended"), "{report}");
+    // A run that has ended reports its cost.
+    std::fs::write(file.path(), format!("{prices}cost = 45")).unwrap();
+    let (output, _) = run(&["--config", config], &["emit", run_of]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    let stream = std::fs::read(root().join(run_of)).unwrap();
+    let end = stream.iter().take(4_000).rposition(|it| *it == b'\n').unwrap();
+    let cut = crate::streams::run_on(&["--config", config], &stream[..=end]);
+    let report = text(&cut.stdout);
+    assert!(report.contains("does not report the cost or all of the tokens"), "{report}");
+}
+
 /// Goal: what a message used counts where the stream ends before the next one, too.
 #[test]
 fn the_tokens_of_the_last_message_count() {

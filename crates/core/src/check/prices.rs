@@ -1,7 +1,7 @@
 //! What tokens cost by the prices of a user: an estimate, where the agent reports no cost.
 
 use super::NameGlob;
-use crate::facts::RunFacts;
+use crate::facts::{RunFacts, Usage};
 
 /// The tokens for which a price is given.
 const TOKENS_PRICED: f64 = 1e6;
@@ -43,12 +43,16 @@ impl Prices {
 
     /// What a run cost so far, if the agent does not say it, and says the tokens.
     pub(crate) fn estimate(&self, facts: &RunFacts) -> Option<f64> {
-        if facts.cost_usd.is_some() {
-            return None;
+        match facts.cost_usd {
+            Some(_) => None,
+            None => self.cost(facts.model.as_deref(), &facts.usage),
         }
-        let usage = &facts.usage;
+    }
+
+    /// What these tokens of a model cost, if a price applies.
+    pub(crate) fn cost(&self, model: Option<&str>, usage: &Usage) -> Option<f64> {
         let (input, output) = (usage.input_tokens?, usage.output_tokens?);
-        let is_for = |(glob, price): &&(NameGlob, Price)| match &facts.model {
+        let is_for = |(glob, price): &&(NameGlob, Price)| match model {
             Some(model) => glob.is_for(model),
             None => price.model == "*",
         };

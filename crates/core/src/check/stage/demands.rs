@@ -43,7 +43,7 @@ impl<'c> DemandCheck<'c> {
             self.expect.observe_unavailable(&rare.unavailable);
         }
         self.expect.observe(events);
-        let has_messages = self.messages(events);
+        let has_messages = self.messages(events, used.0);
         // No other event changes a figure.
         if has_messages || facts.rare.is_some() {
             self.limits.observe((facts.line, facts.offset), used.0, used.1);
@@ -60,25 +60,27 @@ impl<'c> DemandCheck<'c> {
         used: (&RunFacts, CallCounts),
     ) {
         self.expect.observe(events);
-        if self.messages(events) {
+        if self.messages(events, used.0) {
             self.limits.observe(place, used.0, used.1);
         }
     }
 
     /// Whether there are any.
-    fn messages(&mut self, events: &[Event<'_>]) -> bool {
+    fn messages(&mut self, events: &[Event<'_>], facts: &RunFacts) -> bool {
         let messages = events.iter().filter_map(|event| match &event.kind {
             EventKind::MessageUsage(message) => Some(message),
             _ => None,
         });
-        messages.map(|message| self.limits.message(message)).count() > 0
+        messages.map(|message| self.limits.message(message, facts)).count() > 0
     }
 
     pub(crate) fn wants(options: &Options) -> WantedEvents {
         let wants = options.expected.iter().map(Expected::wants);
         // The tokens of messages are details.
         let of_limits = match options.limits {
-            Limits { tokens: Some(_), .. } => WantedEvents::DETAILS,
+            Limits { tokens: Some(_), .. } | Limits { estimates: true, .. } => {
+                WantedEvents::DETAILS
+            }
             _ if has_demands(options) => WantedEvents::PLAIN,
             _ => WantedEvents::NONE,
         };

@@ -18,8 +18,15 @@ pub(crate) struct LimitCheck {
     pub(crate) is_exceeded: bool,
     /// If an estimate counts where the agent reports no cost.
     prices: Option<Arc<Prices>>,
-    /// The tokens of all messages: of sub-agents, too, and before the agent says the sum.
-    message_tokens: u64,
+    messages: MessageSums,
+}
+
+/// Sums of all messages: of sub-agents, too, and before the agent says the sum.
+#[derive(Debug, Default)]
+struct MessageSums {
+    tokens: u64,
+    /// By the prices of the user.
+    cost: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -76,19 +83,29 @@ impl LimitCheck {
             Some(Limited { of, demand, name, limit: limit?, exceeded: None })
         });
         let prices = estimates.then(|| Arc::clone(prices));
-        Self { limited: limited.collect(), is_exceeded: false, prices, message_tokens: 0 }
+        Self {
+            limited: limited.collect(),
+            is_exceeded: false,
+            prices,
+            messages: MessageSums::default(),
+        }
     }
 
-    pub(crate) fn message(&mut self, message: &MessageUsage) {
-        let tokens = message.usage.known_tokens().unwrap_or_default();
-        self.message_tokens = self.message_tokens.saturating_add(tokens);
+    pub(crate) fn message(&mut self, message: &MessageUsage, facts: &RunFacts) {
+        let MessageUsage { model, usage, .. } = message;
+        let sums = &mut self.messages;
+        sums.tokens = sums.tokens.saturating_add(usage.known_tokens().unwrap_or_default());
+        let model = model.as_deref().or(facts.model.as_deref());
+        if let Some(cost) = self.prices.as_ref().and_then(|prices| prices.cost(model, usage)) {
+            *sums.cost.get_or_insert_default() += cost;
+        }
     }
 
     /// Observes the figures after an event at this line and offset.
     pub(crate) fn observe(&mut self, place: (u64, u64), facts: &RunFacts, calls: CallCounts) {
         for limited in &mut self.limited {
             let reading = limited.of.read(facts, calls, self.prices.as_deref());
-            let messages = limited.of.of_messages(self.message_tokens);
+            let messages = self.messages.of(limited.of);
             let known = reading.known.into_iter().chain(messages);
             let Some(figure) = known.reduce(Amount::larger) else { continue };
             if figure > limited.limit {
@@ -110,12 +127,19 @@ impl LimitCheck {
             let reading = of.read(facts, calls, self.prices.as_deref());
             // A call that failed may turn out to have been refused. If the limit ended the run,
             // the figure at that time is reported.
+            // A cost that the agent reports in the end replaces an estimate.
+            let is_replaced = match of {
+                Figure::FailedCalls => true,
+                Figure::Cost => facts.cost_usd.is_some(),
+                Figure::Tokens | Figure::Turns | Figure::Calls => false,
+            };
             let reached = exceeded.map(|(place, figure)| match reading.known {
-                Some(known) if !was_stopped && matches!(of, Figure::FailedCalls) => (place, known),
+                Some(known) if !was_stopped && is_replaced => (place, known),
                 _ => (place, figure),
             });
             if let Some(((line, offset), figure)) = reached.filter(|(_, it)| it > limit) {
-                let is_estimate = matches!(of, Figure::Cost) && facts.cost_usd.is_none();
+                let is_reported = facts.cost_usd.is_some_and(|it| figure == Amount::Dollars(it));
+                let is_estimate = matches!(of, Figure::Cost) && !is_reported;
                 let by = if is_estimate { " by your prices" } else { "" };
                 let (reached, limit) = match (of.reached(figure), limit.to_string()) {
                     // Digits that are not shown differ.
@@ -137,12 +161,23 @@ impl LimitCheck {
                 let prices = match (has_prices, has_tokens) {
                     (false, _) => "",
                     (true, true) => ", and no price applies",
+                    (true, false) if self.messages.tokens > 0 => " or all of the tokens",
                     (true, false) => " or the tokens",
                 };
                 let message =
                     format!("the limit is {limit}, but the stream does not report {name}{prices}");
                 found.push(Diagnostic::new(Rule::LimitUnknown, message).of_demand(demand));
             }
+        }
+    }
+}
+
+impl MessageSums {
+    fn of(&self, figure: Figure) -> Option<Amount> {
+        match figure {
+            Figure::Tokens => (self.tokens > 0).then_some(Amount::Count(self.tokens)),
+            Figure::Cost => self.cost.map(Amount::Dollars),
+            Figure::Turns | Figure::Calls | Figure::FailedCalls => None,
         }
     }
 }
@@ -166,10 +201,6 @@ impl Figure {
                 is_whole: usage.input_tokens.is_some() && usage.output_tokens.is_some(),
             },
         }
-    }
-
-    fn of_messages(self, tokens: u64) -> Option<Amount> {
-        (matches!(self, Self::Tokens) && tokens > 0).then_some(Amount::Count(tokens))
     }
 
     /// What the run did.
