@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ndjson_check::run::Command;
-use ndjson_check::{Checker, ExitStatus, Outcome};
+use ndjson_check::{Checker, ExitStatus, Note, Outcome};
 use nix::sys::wait::wait;
 
 const STREAM: &str = include_str!("../fixtures/agents/claude/plain.ndjson");
@@ -34,6 +34,8 @@ fn a_run_ends_in_a_process_that_reaps_its_children() {
         let summary = run(&format!("printf '%s' \"$STREAM\"; {after}"));
         assert_eq!(summary.outcome, Outcome::Succeeded, "{after}");
         assert!([None, Some(ExitStatus::Code(0))].contains(&summary.exit_status), "{after}");
+        let is_lost = summary.notes.contains(&Note::ExitStatusLost);
+        assert_eq!(is_lost, summary.exit_status.is_none(), "{after}");
     }
     assert_eq!(run("sleep 60").outcome, Outcome::TimedOut);
 }

@@ -107,10 +107,10 @@ impl Attempt {
         self.broke_demand |= is_demand && diagnostic.severity == Severity::Error;
     }
 
-    /// What its summary must say about the next attempt; nothing if a retry is out of question.
+    /// What its summary must say about the next attempt.
     pub(super) fn decide(&mut self, summary: &StreamSummary) -> Option<Note> {
         self.args.retries?;
-        if !has_failed(summary) || !(self.broke_demand || self.ended_alone.get()) {
+        if summary.outcome == Outcome::Succeeded {
             return None;
         }
         let wait = match summary.facts.retry_after {
@@ -124,6 +124,8 @@ impl Attempt {
         // A demand comes first: whether the command ended before we stopped it is a race.
         Some(if self.broke_demand {
             Note::NotTriedAgain(NoRetry::BrokeDemand)
+        } else if summary.outcome == Outcome::TimedOut || !self.ended_alone.get() {
+            Note::NotTriedAgain(NoRetry::Stopped)
         } else if let Some(no_retry) = self.refusal(summary) {
             Note::NotTriedAgain(no_retry)
         } else if self.number == self.most() {
@@ -151,10 +153,6 @@ impl Attempt {
             None => Some(NoRetry::NotKnown),
         }
     }
-}
-
-fn has_failed(summary: &StreamSummary) -> bool {
-    !matches!(summary.outcome, Outcome::Succeeded | Outcome::TimedOut)
 }
 
 fn now() -> Duration {

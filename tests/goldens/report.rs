@@ -53,6 +53,7 @@ const NOT_SHOWN: &[&str] = &[
     "stream/notes/note=diagnostics-omitted",
     "stream/notes/note=errors-survived",
     "stream/notes/note=events-incomplete",
+    "stream/notes/note=exit-status-lost",
     "stream/notes/note=exit-status-meaning",
     "stream/notes/note=limit-reached",
     "stream/notes/note=line-lost",

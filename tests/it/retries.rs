@@ -253,6 +253,10 @@ fn most_failures_are_not_tried_again() {
         assert_eq!(agent.attempts(), attempts, "{end} {flags:?} {stream}: {written}");
         let last = &report[attempts - 1];
         assert!(!notes(last).contains(&"tried-again"), "{last}");
+        let judged = report.iter().rfind(|it| it["type"] == "stream").unwrap();
+        let is_explained = notes(judged).contains(&"not-tried-again");
+        let has_succeeded = judged["outcome"] == "succeeded";
+        assert!(flags.is_empty() || is_explained != has_succeeded, "{judged}");
         let may_have_written =
             attempts == 1 && [&write, &ran, &asked, &unknown].map(after).contains(&stream.into());
         assert_eq!(written.contains("--retry-after-writes repeats"), may_have_written, "{written}");

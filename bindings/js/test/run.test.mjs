@@ -308,6 +308,14 @@ test("a harness writes to a running agent", async () => {
   assert.throws(() => agent.write("too late"), /standard input is not open/);
 });
 
+test("no message is lost by a command that has ended", async () => {
+  const agent = run(...shell(`read one; head -12 ${TURNS}`), { stdin: "one\n", openStdin: true });
+  assert.equal(texts(await all(agent.turn())), "one two three");
+  assert.equal((await all(agent.turn())).at(-1)?.type, "end");
+  assert.throws(() => agent.write("And on\n"), /the command has ended/);
+  assert.ok((await agent.end).passed);
+});
+
 test("turns that come together are apart", async () => {
   const script = `read both; sed 23q ${TURNS}; cat > /dev/null`;
   const agent = run(...shell(script), { stdin: "both\n", openStdin: true, timeout: 60_000 });

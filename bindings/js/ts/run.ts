@@ -370,10 +370,11 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#terminate();
   }
 
-  /** Writes to the command, whose standard input `openStdin` keeps open. What it no longer reads is dropped. */
+  /** Writes to the command, whose standard input `openStdin` keeps open. What it no longer reads is dropped; throws if it has ended. */
   write(data: Chunk): void {
     verify({ data: data ?? null }, { data: INPUT });
     if (this.#stdin === undefined) throw new Error("standard input is not open; `openStdin` keeps it open");
+    if (this.#hasExited || this.#isOver) throw new Error("the command has ended, so it cannot answer");
     this.#stdin.write(inputOf(data));
     this.#hasMessage = true;
     if (!this.#isBlocked && this.#mayBeIdle()) this.#progress();

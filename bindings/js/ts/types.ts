@@ -675,7 +675,7 @@ export interface Usage {
 
 export interface Note {
   /** The name of the note. */
-  note: "configured" | "rules-off" | "rules-lowered" | "profile-fallback" | "version-out-of-range" | "diagnostics-omitted" | "unknown-event-repeated" | "events-incomplete" | "line-lost" | "limit-reached" | "failure-reported" | "cut-short" | "outcome-unknown" | "errors-survived" | "exit-status-meaning" | "lingered" | "no-idle-timeout" | "no-call-timeout" | "timed-out" | "tried-again" | "not-tried-again";
+  note: "configured" | "rules-off" | "rules-lowered" | "profile-fallback" | "version-out-of-range" | "diagnostics-omitted" | "unknown-event-repeated" | "events-incomplete" | "line-lost" | "limit-reached" | "failure-reported" | "cut-short" | "outcome-unknown" | "errors-survived" | "exit-status-meaning" | "exit-status-lost" | "lingered" | "no-idle-timeout" | "no-call-timeout" | "timed-out" | "tried-again" | "not-tried-again";
   /** The limit that was reached. */
   limit?: "calls" | "names" | "call-rows" | "files" | "text";
   /** The configuration file that was read. */

@@ -38,8 +38,7 @@ pub(crate) struct NativeRun {
     inbox: Mutex<Inbox>,
     /// What the command has written so far, and the options of its check.
     recording: Arc<Mutex<Vec<u8>>>,
-    /// If standard input is open.
-    input: Mutex<Option<Sender<Vec<u8>>>>,
+    input: Arc<Mutex<Input>>,
     builder: CheckerBuilder,
     stopper: Stopper,
     id: Option<u32>,
@@ -47,6 +46,21 @@ pub(crate) struct NativeRun {
     is_closed: AtomicBool,
     /// The process that started it. A fork has no thread of it, but the state of its locks.
     process: u32,
+}
+
+enum Input {
+    Open(Sender<Vec<u8>>),
+    Closed,
+    /// The command has ended: it answers no more messages.
+    Ended,
+}
+
+impl Input {
+    fn end(&mut self) {
+        if matches!(self, Self::Open(_)) {
+            *self = Self::Ended;
+        }
+    }
 }
 
 /// A time that `_options.py` has accepted: what is too long is the longest.
@@ -58,7 +72,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque<u8>>) {
+fn send_all(
+    mut run: AgentRun,
+    input: &Mutex<Input>,
+    to: &SyncSender<Message>,
+    stderr: &Mutex<VecDeque<u8>>,
+) {
     let mut answer = Answer::default();
     loop {
         let before = run.ended_turns();
@@ -80,6 +99,8 @@ fn send_all(mut run: AgentRun, to: &SyncSender<Message>, stderr: &Mutex<VecDeque
             return;
         }
     }
+    // The verdict knows every message until now, and no later one.
+    locked(input).end();
     let found = run.findings().into();
     let exit = run.exit().cloned().unwrap_or_default();
     if let Ok(summary) = run.finish() {
@@ -178,15 +199,17 @@ impl NativeRun {
         if let Some((input, first)) = input.as_ref().zip(stdin) {
             let _ = input.send(first);
         }
+        let input = Arc::new(Mutex::new(input.map_or(Input::Closed, Input::Open)));
+        let shared = Arc::clone(&input);
         let (id, stopper) = (run.id(), run.stopper());
         let thread = thread::Builder::new()
             .name("ndjson-check".to_owned())
-            .spawn(move || send_all(run, &sender, &stderr))
+            .spawn(move || send_all(run, &shared, &sender, &stderr))
             .map_err(failed)?;
         Ok(Self {
             inbox: Mutex::new(Inbox::new(receiver)),
             recording,
-            input: Mutex::new(input),
+            input,
             builder: checker.builder.clone(),
             stopper,
             id,
@@ -242,13 +265,24 @@ impl NativeRun {
         .map_err(error)
     }
 
-    /// Returns whether standard input is open.
-    fn write(&self, py: Python<'_>, data: Vec<u8>) -> bool {
-        py.detach(|| locked(&self.input).as_ref().map(|input| input.send(data)).is_some())
+    fn write(&self, py: Python<'_>, data: Vec<u8>) -> PyResult<()> {
+        let why = py.detach(|| match &*locked(&self.input) {
+            Input::Open(input) => {
+                // What the command no longer reads is dropped.
+                let _ = input.send(data);
+                None
+            }
+            Input::Closed => Some(
+                "standard input is not open; `open_stdin` keeps it open from the start of the run \
+                 to `close_stdin`",
+            ),
+            Input::Ended => Some("the command has ended, so it cannot answer"),
+        });
+        why.map_or(Ok(()), |why| Err(PyRuntimeError::new_err(why)))
     }
 
     fn close_stdin(&self, py: Python<'_>) {
-        py.detach(|| *locked(&self.input) = None);
+        py.detach(|| *locked(&self.input) = Input::Closed);
     }
 
     /// Asks the command to end. Its last events can still be read.
@@ -266,7 +300,7 @@ impl NativeRun {
         py.detach(|| {
             self.is_closed.store(true, Ordering::Release);
             self.stopper.stop();
-            *locked(&self.input) = None;
+            *locked(&self.input) = Input::Closed;
             locked(&self.inbox).messages = None;
         });
     }

@@ -368,6 +368,15 @@ def test_a_harness_writes_to_a_running_agent() -> None:
     assert list(run.turn()) == []
 
 
+def test_no_message_is_lost_by_a_command_that_has_ended() -> None:
+    with nc.run(shell(f"read one; head -12 {TURNS}"), stdin="one\n", open_stdin=True) as run:
+        assert texts(list(run.turn())) == "one two three"
+        assert isinstance(list(run.turn())[-1], nc.End)
+        with pytest.raises(RuntimeError, match="the command has ended"):
+            run.write("And on\n")
+        assert run.wait().passed
+
+
 def test_a_harness_writes_to_a_running_agent_in_asyncio() -> None:
     async def harness() -> nc.RunEnd:
         async with nc.run(shell(LISTENS), open_stdin=True, timeout=60) as run:

@@ -343,12 +343,13 @@ class Run:
 
     def write(self, data: str | bytes) -> None:
         """Writes to the command, whose standard input `open_stdin` keeps open. It does not wait
-        until the command reads; what the command no longer reads is dropped."""
+        until the command reads; what the command no longer reads is dropped. A RuntimeError says
+        that the command has ended."""
         given = _options.data("data", data) or b""
         native = self._agent.native
-        if native is None or not native.write(given):
-            raise RuntimeError("standard input is not open; `open_stdin` keeps it open from the "
-                               "start of the run to `close_stdin`")
+        if native is None:
+            raise RuntimeError("standard input is not open: the run has not begun")
+        native.write(given)
 
     def close_stdin(self) -> None:
         """The command gets the end of its input. An agent whose turn is complete then ends."""

@@ -82,7 +82,7 @@ class _Note(TypedDict):
     """What is always there."""
 
     # The name of the note.
-    note: Literal["configured", "rules-off", "rules-lowered", "profile-fallback", "version-out-of-range", "diagnostics-omitted", "unknown-event-repeated", "events-incomplete", "line-lost", "limit-reached", "failure-reported", "cut-short", "outcome-unknown", "errors-survived", "exit-status-meaning", "lingered", "no-idle-timeout", "no-call-timeout", "timed-out", "tried-again", "not-tried-again"]
+    note: Literal["configured", "rules-off", "rules-lowered", "profile-fallback", "version-out-of-range", "diagnostics-omitted", "unknown-event-repeated", "events-incomplete", "line-lost", "limit-reached", "failure-reported", "cut-short", "outcome-unknown", "errors-survived", "exit-status-meaning", "exit-status-lost", "lingered", "no-idle-timeout", "no-call-timeout", "timed-out", "tried-again", "not-tried-again"]
     # The note, for a reader. The text may change between versions.
     message: str
 

@@ -40,6 +40,8 @@ const ON_STDERR: &str = "; the reason is on standard error";
 pub struct ProducerExit {
     /// Its exit status, if it is known.
     pub status: Option<ExitStatus>,
+    /// Another part of this program waited for the producer, so its exit status is not known.
+    pub status_is_lost: bool,
     /// Why reading was stopped before the producer ended by itself.
     pub stop: Option<StopReason>,
     /// We received a signal and passed it on to the producer.

@@ -112,6 +112,8 @@ pub enum Note {
         /// The profile.
         profile: String,
     },
+    /// The command ended, and another part of this program took its exit status.
+    ExitStatusLost,
     /// A timeout fired.
     TimedOut(String),
     /// The run failed, and its command was started again: this stream decides nothing.
@@ -145,6 +147,8 @@ pub enum NoRetry {
     NotKnown,
     /// A signal came while we waited for the time of the next attempt.
     Interrupted,
+    /// A timeout or a signal ended the command.
+    Stopped,
     /// The next attempt could not begin.
     NotStarted,
 }
@@ -211,6 +215,7 @@ impl Note {
             Self::Lingered { .. } => "lingered",
             Self::NoIdleTimeout { .. } => "no-idle-timeout",
             Self::NoCallTimeout { .. } => "no-call-timeout",
+            Self::ExitStatusLost => "exit-status-lost",
             Self::TimedOut(_) => "timed-out",
             Self::TriedAgain { .. } => "tried-again",
             Self::NotTriedAgain(_) => "not-tried-again",
@@ -275,6 +280,10 @@ impl fmt::Display for Note {
             }
             Self::NoIdleTimeout { profile } => did_not_apply(out, "idle", profile),
             Self::NoCallTimeout { profile } => did_not_apply(out, "call", profile),
+            Self::ExitStatusLost => out.write_str(
+                "the exit status is lost: SIGCHLD is ignored, or another part of this program \
+                 waits for every process",
+            ),
             Self::TimedOut(message) => out.write_str(message),
             Self::TriedAgain { attempt, wait } => {
                 write!(out, "attempt {attempt}; the next one followed {}", after(*wait))
@@ -303,6 +312,7 @@ impl fmt::Display for NoRetry {
             Self::NotRetryable => "it would fail again",
             Self::NotKnown => "whether a retry can help is unknown",
             Self::Interrupted => "a signal came before the next attempt",
+            Self::Stopped => "a timeout or a signal ended the run",
             Self::NotStarted => "the next attempt could not begin",
         })
     }

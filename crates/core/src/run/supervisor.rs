@@ -270,7 +270,7 @@ impl Supervisor {
             LeaderChange::Ended(status) => {
                 let now = Instant::now();
                 self.ended = Some((now, self.watch.state().blocked(now)));
-                self.end.status = status;
+                (self.end.status, self.end.status_is_lost) = (status, status.is_none());
                 let by_ctrl_c = [ExitStatus::Signal(2), ExitStatus::Code(130)];
                 let interrupted = status.is_some_and(|status| by_ctrl_c.contains(&status));
                 // The terminal sent its signal to the command only.

@@ -52,6 +52,7 @@ impl Run<'_> {
         if let Some(meaning) = end.status.and_then(|status| status.meaning) {
             notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
         }
+        notes.extend(exit.status_is_lost.then_some(Note::ExitStatusLost));
         let profile = || self.contract.profile().name.clone();
         notes.extend(exit.had_no_idle_timeout.then(|| Note::NoIdleTimeout { profile: profile() }));
         notes.extend(exit.had_no_call_timeout.then(|| Note::NoCallTimeout { profile: profile() }));
