@@ -232,7 +232,7 @@ fn the_tokens_of_messages_count_before_the_run_ends() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }
 
-/// Goal: an estimated cost ends a run before the agent reports its cost, which replaces the estimate.
+/// Goal: an estimated cost ends a run before the agent reports its own, which replaces it.
 #[test]
 fn an_estimate_of_messages_ends_the_command() {
     let run_of = "fixtures/agents/claude/background-agent-killed.ndjson";

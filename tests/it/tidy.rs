@@ -218,13 +218,15 @@ fn crates_stay_in_their_rooms() {
 }
 
 /// Words of formats that some agents use, too.
-const OF_FORMATS: [(&str, &str); 6] = [
+const OF_FORMATS: [(&str, &str); 7] = [
     ("formats/convert/atif.rs", "system"),
     ("formats/convert/atif.rs", "total_cost_usd"),
     ("formats/convert/otlp.rs", "cache_creation"),
     ("formats/convert/otlp.rs", "cache_read"),
     ("formats/convert/otlp.rs", "invoke_agent"),
     ("core/run/windows/system.rs", "system"),
+    // A program that models call in a shell.
+    ("shell/writes.rs", "apply_patch"),
 ];
 
 /// Goal: a producer's words are data in `profiles`, never code.

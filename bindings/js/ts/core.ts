@@ -131,6 +131,10 @@ export function isBytes(it: unknown): it is Exclude<Chunk, string> {
   return ArrayBuffer.isView(it) || /^(Shared)?ArrayBuffer$/.test(className(it));
 }
 
+export function isError(it: unknown): it is Error {
+  return className(it) === "Error";
+}
+
 export function isUrl(it: unknown): it is { readonly href: string } {
   return className(it) === "URL";
 }
@@ -187,8 +191,10 @@ function compileHere(): WebAssembly.Module {
   if (fs === undefined || url === undefined) throw new NdjsonCheckError("call `await init()` first");
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    // As a text: in a test environment such as jsdom, URL is not that of Node.
-    bytes = fs.readFileSync(url.fileURLToPath(new URL("./ndjson_check.wasm", import.meta.url).href));
+    // As a text: in a test environment such as jsdom, URL is not that of Node. In one expression with the name of
+    // the file, Vitest would replace the address.
+    const here = import.meta.url;
+    bytes = fs.readFileSync(url.fileURLToPath(new URL("./ndjson_check.wasm", here).href));
   } catch (cause) {
     // Most likely a bundler has moved this module, and not the file; a bundle of CommonJS has no
     // address of its module either.

@@ -1,6 +1,6 @@
 // Runs an agent: Node, Deno and Bun.
 
-import { builtin, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
+import { builtin, isError, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
 import { guard, release } from "./guard.js";
 import { ABORT, CALLBACK, CHECK, COMMAND, FLAG, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
 import { VARIABLES, WORDS, isPromise, statusOf, verify } from "./options.js";
@@ -188,9 +188,9 @@ const SYSTEM_ERRORS = new Map([
 /** Why a command does not start. */
 function notStarted(command: string, cwd: RunOptions["cwd"], cause: unknown): Error {
   // Such as a NUL byte in an argument, or one that a batch file cannot get.
-  if (cause instanceof TypeError || cause instanceof NdjsonCheckError) return cause;
-  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
-  const said = SYSTEM_ERRORS.get(code) ?? (cause instanceof Error ? cause.message : String(cause));
+  if (cause instanceof NdjsonCheckError || (isError(cause) && cause.name === "TypeError")) return cause;
+  const code = isError(cause) && "code" in cause ? String(cause.code) : "";
+  const said = SYSTEM_ERRORS.get(code) ?? (isError(cause) ? cause.message : String(cause));
   const why = cwd === undefined || isDirectory(cwd) ? said : `there is no directory ${String(cwd)}`;
   return new NdjsonCheckError(`failed to start ${command}: ${why}`, { cause });
 }

@@ -76,7 +76,10 @@ fn reason(
     }
     // Without a terminal event, what the stream says may be about an error that passed.
     if let Some(said) = said.filter(|_| end.stream.terminal != TerminalState::Missing) {
-        return said;
+        // An agent that stops at its own limit interrupts its work; its last words name the limit.
+        let limits = [EndReason::Budget, EndReason::MaxTurns, EndReason::Timeout];
+        let limit = on_stderr.filter(|it| said == EndReason::Interrupted && limits.contains(it));
+        return limit.unwrap_or(said);
     }
     if exit.was_interrupted {
         return EndReason::Interrupted;
@@ -168,6 +171,24 @@ mod tests {
             let facts = RunFacts { reason: said, ..RunFacts::default() };
             let why = decided(stream, &exit, codes, &facts, "[]");
             assert_eq!(why.reason, reason, "{stream:?} {exit:?}");
+        }
+    }
+
+    /// Goal: an agent that stops itself is not interrupted by the user.
+    #[test]
+    fn a_limit_of_the_agent_is_no_interruption() {
+        let texts = r#"[
+            { "matches": "^Stopped: deadline$", "reason": "timeout" },
+            { "matches": "^Error: no key", "reason": "auth" }
+        ]"#;
+        for (said, line, reason) in [
+            (EndReason::Interrupted, "Stopped: deadline", EndReason::Timeout),
+            (EndReason::Interrupted, "Error: no key", EndReason::Interrupted),
+            (EndReason::Auth, "Stopped: deadline", EndReason::Auth),
+        ] {
+            let facts = RunFacts { reason: Some(said), ..RunFacts::default() };
+            let why = decided(BAD, &wrote(&[line]), "{}", &facts, texts);
+            assert_eq!(why.reason, reason, "{said:?} {line}");
         }
     }
 
