@@ -28,6 +28,7 @@ pub(crate) struct EventArray {
     has_progress: bool,
     exceeds_limit: bool,
     starts_wrong: bool,
+    waits_for_work: bool,
 }
 
 impl EventArray {
@@ -44,11 +45,17 @@ impl EventArray {
 
     /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
     /// call an event came that is not a retry. 8: the run has exceeded a limit. 16: it has not
-    /// started as it must.
+    /// started as it must. 32: the agent waits for background work before it exits.
     pub(crate) fn state(&mut self) -> u32 {
         let progress = std::mem::take(&mut self.has_progress);
-        let bits =
-            [self.is_over, self.hides_open_calls, progress, self.exceeds_limit, self.starts_wrong];
+        let bits = [
+            self.is_over,
+            self.hides_open_calls,
+            progress,
+            self.exceeds_limit,
+            self.starts_wrong,
+            self.waits_for_work,
+        ];
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
 
@@ -97,6 +104,7 @@ impl Observer for EventArray {
         self.exceeds_limit |= event.exceeds_limit();
         self.starts_wrong |= event.starts_wrong();
         self.has_progress |= event.is_progress();
+        self.waits_for_work = event.waits_for_work();
     }
 
     fn events(&mut self, events: &[Event<'_>]) {

@@ -308,6 +308,19 @@ test("a harness writes to a running agent", async () => {
   assert.throws(() => agent.write("too late"), /standard input is not open/);
 });
 
+test("background work that the agent waits for is not ended", async () => {
+  const file = join(AGENTS, "claude/command-moved-to-background.ndjson");
+  const lines = readFileSync(file, "utf8").split("\n");
+  const result = lines.findIndex((line) => line.includes('"type":"result"')) + 1;
+  const script = (seconds) => `head -${result} ${file}; sleep ${seconds}; sed -n '${result + 1},$s/"stopped"/"completed"/p' ${file}`;
+  const options = { exitGrace: 100, idleTimeout: 3_000 };
+  const end = await run(...shell(script(1)), options).end;
+  assert.deepEqual([end.passed, end.exitStatus, end.summary.notes ?? []], [true, 0, []]);
+  // Without an event the idle time ends the wait.
+  const silent = await run(...shell(script(60)), { ...options, idleTimeout: 300 }).end;
+  assert.ok(silent.summary.notes.some((it) => it.note === "lingered"), silent.headline);
+});
+
 test("no message is lost by a command that has ended", async () => {
   const agent = run(...shell(`read one; head -12 ${TURNS}`), { stdin: "one\n", openStdin: true });
   assert.equal(texts(await all(agent.turn())), "one two three");

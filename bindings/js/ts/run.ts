@@ -384,7 +384,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   closeStdin(): void {
     this.#stdin?.end();
     this.#stdin = undefined;
-    if (!this.#isOver && !this.#hasMessage && (this.#reader.state & 1) !== 0) this.#turnIsComplete();
+    if (!this.#isOver && this.#isComplete()) this.#turnIsComplete((this.#reader.state & 32) !== 0);
   }
 
   /**
@@ -473,7 +473,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
         if (this.#mustWait()) await this.#waitFor(this.#readerGoesOn());
       }
       // No call can end any more: an open one is no reason to be silent.
-      if ((this.#reader.state & 1) === 0 && !this.#timers.has("idle")) this.#progress();
+      if (this.#isComplete()) this.#turnIsComplete(false);
+      else if ((this.#reader.state & 1) === 0 && !this.#timers.has("idle")) this.#progress();
     } catch (error) {
       // Of a command that does not start, Deno closes the output first.
       if (this.#child.pid === undefined) await this.#exited;
@@ -634,12 +635,23 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
     else if ((state & 4) !== 0) this.#progress();
     if ((state & 1) === 0) this.#clear("grace");
-    else if (!this.#hasMessage) this.#turnIsComplete();
+    else if (!this.#hasMessage) this.#turnIsComplete((state & 32) !== 0);
   }
 
-  /** The turn is complete: the agent waits for a message, or else has only to exit. */
-  #turnIsComplete(): void {
-    if (this.#timers.has("grace") || this.#hasExited) return;
+  /** Whether the terminal event came, and no message after it. */
+  #isComplete(): boolean {
+    return (this.#reader.state & 1) !== 0 && !this.#hasMessage;
+  }
+
+  /** The turn is complete: the agent waits for a message or for its background work, or else has only to exit. */
+  #turnIsComplete(waitsForWork: boolean): void {
+    if (this.#hasExited) return;
+    if (waitsForWork && this.#stdin === undefined) {
+      this.#clear("grace");
+      if (!this.#timers.has("idle") && this.#mayBeIdle()) this.#progress();
+      return;
+    }
+    if (this.#timers.has("grace")) return;
     this.#clear("idle");
     if (this.#stdin !== undefined) return;
     const grace = this.#options.exitGrace ?? EXIT_GRACE_MS;
@@ -656,7 +668,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const limitMs = this.#idleTimeout;
     if (limitMs === undefined || this.#hasExited) return;
     this.#isLate = false;
-    const stop = () => this.#stopFor({ why: "idle-timeout", limitMs });
+    // A run that is complete only lingers.
+    const stop = () => this.#stopFor(this.#isComplete() ? { why: "lingered" } : { why: "idle-timeout", limitMs });
     // If this program was busy, events wait in the pipe, and are read before the second timer ends.
     this.#timer("idle", limitMs, () => {
       this.#isLate = true;
@@ -667,9 +680,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   #timedOut(limitMs: number): void {
     const now = Date.now();
     const openCalls = [...this.#open.values()].map(([line, start]) => [line, now - start] as const);
-    // A run that is complete only lingers.
-    const isComplete = (this.#reader.state & 1) !== 0 && !this.#hasMessage;
-    this.#stopFor(isComplete ? { why: "lingered" } : { why: "timeout", limitMs, openCalls });
+    this.#stopFor(this.#isComplete() ? { why: "lingered" } : { why: "timeout", limitMs, openCalls });
   }
 
   /** Ends a command that has not ended by itself. The first reason counts. */
