@@ -310,7 +310,7 @@ test("a wrong option is named, in words", async () => {
   const wrong = [
     [{ timeoutMs: 5 }, "unknown option: timeoutMs"],
     [{ strict: "yes" }, "the option strict must be true or false"],
-    [{ maxLineBytes: Infinity }, "the option maxLineBytes must be a whole number of 0 or more"],
+    [{ maxLineBytes: Infinity }, "the option maxLineBytes must be a whole number of 1 or more"],
     [{ rules: { "denied-call": "fatal" } }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
     [{ rules: ["error"] }, "the option rules must be an object with `error`, `warning` or `off` for each rule"],
     [null, "the options must be an object"],

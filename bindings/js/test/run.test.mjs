@@ -308,6 +308,20 @@ test("a harness writes to a running agent", async () => {
   assert.throws(() => agent.write("too late"), /standard input is not open/);
 });
 
+test("one signal stops many runs, and Node warns of no leak", async () => {
+  const warnings = [];
+  const warn = (warning) => warnings.push(warning.name);
+  process.on("warning", warn);
+  const controller = new AbortController();
+  const agents = Array.from({ length: 12 }, () => run(...shell(`cat ${PLAIN}; exec sleep 60`), { signal: controller.signal }));
+  controller.abort();
+  const ends = await Promise.all(agents.map((it) => it.end));
+  await pause(10);
+  process.off("warning", warn);
+  assert.ok(ends.every((it) => it.exitStatus !== 0));
+  assert.deepEqual(warnings, []);
+});
+
 test("background work that the agent waits for is not ended", async () => {
   const file = join(AGENTS, "claude/command-moved-to-background.ndjson");
   const lines = readFileSync(file, "utf8").split("\n");

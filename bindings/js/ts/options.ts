@@ -20,6 +20,7 @@ export const TEXT: Kind = { says: "a string", accepts: (it) => typeof it === "st
 export const INPUT: Kind = { says: "a string or bytes", accepts: (it) => typeof it === "string" || isBytes(it) };
 export const FLAG: Kind = { says: "true or false", accepts: (it) => typeof it === "boolean" };
 export const WHOLE: Kind = { says: "a whole number of 0 or more", accepts: (it) => isWhole(it) && it >= 0 };
+const COUNT: Kind = { says: "a whole number of 1 or more", accepts: (it) => isWhole(it) && it >= 1 };
 export const CALLBACK: Kind = { says: "a function", accepts: (it) => typeof it === "function" };
 export const FOLDER: Kind = { says: "a string or a URL", accepts: (it) => typeof it === "string" || isUrl(it) };
 export const COMMAND: Kind = {
@@ -71,7 +72,7 @@ export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
   strict: FLAG,
   rules: RULES,
   config: CONFIG,
-  maxLineBytes: WHOLE,
+  maxLineBytes: COUNT,
 };
 
 /** Every option is known, and is what it must be. */

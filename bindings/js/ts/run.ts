@@ -43,7 +43,6 @@ export interface StopSignal {
   readonly aborted: boolean;
   readonly reason?: unknown;
   addEventListener(type: "abort", listener: () => void): void;
-  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 export interface RunOptions extends CheckOptions {
@@ -227,6 +226,21 @@ function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly stri
   return Object.assign(ended, exit, { stderrTail });
 }
 
+/** What each signal calls: of many listeners, such as those of many agents, Node warns. */
+const stops = new WeakMap<StopSignal, Set<() => void>>();
+
+/** Returns a function that takes it back. */
+function onAbort(signal: StopSignal, stop: () => void): () => void {
+  const known = stops.get(signal);
+  const called = known ?? new Set<() => void>();
+  called.add(stop);
+  if (known === undefined) {
+    stops.set(signal, called);
+    signal.addEventListener("abort", () => called.forEach((it) => it()));
+  }
+  return () => called.delete(stop);
+}
+
 /** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
 export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #system = system();
@@ -339,10 +353,9 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const limit = limitOf(timeout);
     if (limit !== undefined) this.#timer("timeout", limit, () => this.#timedOut(limit));
     this.#progress();
-    const abort = () => this.stop();
-    signal?.addEventListener("abort", abort);
+    const unlisten = signal === undefined ? undefined : onAbort(signal, () => this.stop());
     this.#end = this.#read().catch((error) => this.#failed(error)).finally(async () => {
-      signal?.removeEventListener("abort", abort);
+      unlisten?.();
       this.#leave();
       await this.#exited.catch(() => {});
       this.#reader.close();

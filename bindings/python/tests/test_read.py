@@ -400,7 +400,7 @@ def test_a_file_that_is_missing_is_named_without_a_number() -> None:
 
 def test_a_wrong_option_is_named() -> None:
     wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"max_line_bytes": -1}, ValueError, "max_line_bytes=-1: must be from 0 to "),
+        ({"max_line_bytes": -1}, ValueError, "max_line_bytes=-1: must be from 1 to "),
         ({"max_line_bytes": 1.5}, TypeError, "max_line_bytes=1.5: must be a whole number"),
         ({"signal": 300}, ValueError, "signal=300: must be from 0 to 255"),
         ({"exit_status": "1"}, TypeError, "exit_status='1': must be a whole number"),

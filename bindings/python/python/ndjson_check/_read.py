@@ -63,7 +63,7 @@ def _checker(
     name = None if profile is None else _options.path("profile", profile)
     file = None if config is None else _options.path("config", config)
     _options.flag("strict", strict)
-    _options.whole("max_line_bytes", max_line_bytes)
+    _options.whole("max_line_bytes", max_line_bytes, least=1)
     # Files may change between two calls.
     has_files = file is not None or (name is not None and os.path.exists(name))
     levels = _options.levels(rules)
