@@ -47,6 +47,11 @@ fn ending(id: &str, end: &Value) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A run with this answer.
+fn saying(id: &str, answer: &str) -> String {
+    run(id, &json!({})).replace("\"Done.\"", &json!(answer).to_string())
+}
+
 fn servers(status: &str) -> Value {
     json!({"mcp_servers": [{"name": "tracker", "status": status}]})
 }
@@ -103,6 +108,28 @@ fn each_session_is_asked() {
             1,
             0,
         ),
+        ("expect.presets = [\"answered\"]", [plain(), saying("c", ""), saying("d", "x")], 1, 0),
+        ("expect.answer.matches = \"^Done\"", [plain(), saying("c", "No"), saying("d", "")], 2, 0),
+        (
+            "expect.presets = [\"read-only\"]",
+            [
+                calling("a", "Read", &json!({"file_path": "/app/a.js"})),
+                calling("c", "Write", &write("/app/src/cart.js")),
+                calling("d", "Bash", &command("sed -i s/a/b/ a.js")),
+            ],
+            1,
+            1,
+        ),
+        (
+            "expect.presets = [\"tested\"]",
+            [
+                calling("a", "Bash", &command("npm test")),
+                plain(),
+                calling("d", "Bash", &command("npm test | tail -3")),
+            ],
+            1,
+            1,
+        ),
     ] {
         let (code, report) = judged(config, &["--sessions", "many"], &sessions.concat());
         assert_eq!(code, Some(1), "{config}: {report}");
@@ -127,6 +154,22 @@ fn each_session_has_its_own_limits_and_servers() {
     assert_eq!(code, Some(1), "{report}");
     assert_eq!(report.matches("error[limit-exceeded]").count(), 1, "{report}");
     assert_eq!(report.matches("warning[limit-unknown]").count(), 1, "{report}");
+    // The longest glob counts; a cache has its own prices.
+    let prices = "[prices.\"*\"]\ninput = 1000\noutput = 1000\n[prices.\"claude-*\"]\ninput = 1\n\
+                  output = 2\ncache-read = 0.5\n[limits]\ncost = 2\nestimates = true\n";
+    let used = |input: u64, cached: u64, output: u64| {
+        let usage = json!({"input_tokens": input, "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": 0, "output_tokens": output});
+        json!({"total_cost_usd": null, "usage": usage, "modelUsage": {}})
+    };
+    let million = 1_000_000;
+    let sessions =
+        [ending("a", &used(million, million, 0)), ending("b", &used(million, 0, million))];
+    let (code, report) = judged(prices, &flags, &sessions.concat());
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("about $1.50 by your prices"), "{report}");
+    assert!(report.contains("the run cost $3.00 by your prices; the limit is $2.00"), "{report}");
+    assert_eq!(report.matches("error[limit-exceeded]").count(), 1, "{report}");
     let sessions =
         [run("a", &servers("failed")), run("b", &json!({})), run("c", &servers("failed"))];
     for (config, expected) in [("", 0), ("rules.tool-server-unavailable = \"error\"", 1)] {
