@@ -261,7 +261,7 @@ pub(crate) struct Cli {
     #[arg(hide_default_value = true, value_parser = count::<u64>, help_heading = "Files")]
     pub(crate) unreadable: u64,
 
-    /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html
+    /// Write a report to stdout or FILE: human, json, github, markdown, junit, sarif, html=FILE
     #[arg(long, value_name = "FORMAT[=FILE]", action = ArgAction::Append)]
     #[arg(help_heading = "Report")]
     pub(crate) report: Vec<ReportTo>,

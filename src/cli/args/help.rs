@@ -32,7 +32,7 @@ Forms of --to:
   transcript   the assistant's text, with the actions in between
   answer       only the final message of a run that succeeded
   json         the agent's `--output-format json` object, if the run succeeded
-  stream-json  the input, unchanged
+  stream-json  the input; each element of an array is on its own line
   events       one vocabulary for all agents, as NDJSON
   chrome-trace, otlp-json, atif
                a trace for Perfetto, OpenTelemetry spans, a trajectory";
