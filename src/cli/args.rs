@@ -74,7 +74,7 @@ impl Invocation {
 
 /// Checks what an AI coding agent writes: is the run complete, and did it succeed?
 #[derive(Debug, Parser)]
-#[command(name = "ndjson-check", version, override_usage = USAGE)]
+#[command(name = "ndjson-check", bin_name = "ndjson-check", version, override_usage = USAGE)]
 #[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 #[command(subcommand_help_heading = "Subcommands")]
 struct CommandLine {
