@@ -1,6 +1,5 @@
 //! Run mode, and standard input under timers.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::mem;
@@ -148,7 +147,8 @@ fn begin(cli: &Cli, outputs: &Outputs) -> Result<(Producer, ProducerStream, Stri
     let mut timers =
         Timers { timeout: cli.timeout, idle: cli.idle_timeout, calls, ..Timers::default() };
     // Such an agent ends when its input does.
-    let waits_for_input = !cli.no_stdin && reads_messages(&cli.command);
+    let waits_for_input =
+        !cli.no_stdin && Producer::reads_messages(cli.command.iter().map(OsString::as_os_str));
     let default = if waits_for_input { Duration::MAX } else { timers.grace };
     timers.grace = cli.exit_grace.unwrap_or(default);
     let failed = |program: &str, source| CliError::Start { program: program.to_owned(), source };
@@ -176,34 +176,8 @@ fn start(cli: &Cli, timers: Timers, copy: StderrCopy) -> io::Result<(Producer, P
     Producer::start(&mut command, reads_terminal, timers, copy, Some(WHOLE_PROCESS))
 }
 
-/// Whether the command reads messages from its standard input until that ends, by its flag:
-/// `--input-format stream-json`, `--stream-json-input`.
-fn reads_messages(command: &[OsString]) -> bool {
-    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
-    let is_flag = |text: &str| text.starts_with("--") && text.contains("input");
-    let names = |text: &str| text.contains("stream-json");
-    let follows = |pair: &[Cow<'_, str>]| is_flag(&pair[0]) && names(&pair[1]);
-    words.iter().any(|it| is_flag(it) && names(it)) || words.windows(2).any(follows)
-}
-
 /// The status that says that the producer failed, unless we ended it.
 fn failed_status(exit: &ProducerExit) -> Option<ExitStatus> {
     let status = exit.status.filter(|_| exit.stop.is_none());
     status.filter(|status| !status.is_success())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::reads_messages;
-
-    #[test]
-    fn a_command_with_an_input_format_reads_messages() {
-        let reads =
-            |line: &str| reads_messages(&line.split(' ').map(Into::into).collect::<Vec<_>>());
-        assert!(reads("claude -p --input-format stream-json --verbose"));
-        assert!(reads("claude -p --input-format=stream-json"));
-        assert!(reads("amp --execute --stream-json-input"));
-        assert!(!reads("claude -p --output-format stream-json --input-format text hello"));
-        assert!(!reads("claude -p --output-format stream-json --verbose input"));
-    }
 }

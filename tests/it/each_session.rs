@@ -108,13 +108,34 @@ fn each_session_is_asked() {
             1,
             0,
         ),
+    ] {
+        raise_in_all(config, &sessions, (broken, hidden));
+    }
+}
+
+/// Checks how many of the sessions fail an expectation, and how many do not show whether they do.
+fn raise_in_all(config: &str, sessions: &[String], expected: (usize, usize)) {
+    let (code, report) = judged(config, &["--sessions", "many"], &sessions.concat());
+    assert_eq!(code, Some(1), "{config}: {report}");
+    let count = |rule: &str| report.matches(&format!("[expectation-{rule}]")).count();
+    let counts = (count("failed"), count("unobservable"));
+    assert_eq!(counts, expected, "{config}: {report}");
+}
+
+/// Goal: presets and answers are about each session, too.
+#[test]
+fn each_session_is_asked_by_presets() {
+    let plain = || run("b", &json!({}));
+    let command = |line: &str| json!({"command": line});
+    let write = json!({"file_path": "/app/src/cart.js", "content": "x"});
+    for (config, sessions, broken, hidden) in [
         ("expect.presets = [\"answered\"]", [plain(), saying("c", ""), saying("d", "x")], 1, 0),
         ("expect.answer.matches = \"^Done\"", [plain(), saying("c", "No"), saying("d", "")], 2, 0),
         (
             "expect.presets = [\"read-only\"]",
             [
                 calling("a", "Read", &json!({"file_path": "/app/a.js"})),
-                calling("c", "Write", &write("/app/src/cart.js")),
+                calling("c", "Write", &write),
                 calling("d", "Bash", &command("sed -i s/a/b/ a.js")),
             ],
             1,
@@ -131,11 +152,7 @@ fn each_session_is_asked() {
             1,
         ),
     ] {
-        let (code, report) = judged(config, &["--sessions", "many"], &sessions.concat());
-        assert_eq!(code, Some(1), "{config}: {report}");
-        let count = |rule: &str| report.matches(&format!("[expectation-{rule}]")).count();
-        let counts = (count("failed"), count("unobservable"));
-        assert_eq!(counts, (broken, hidden), "{config}: {report}");
+        raise_in_all(config, &sessions, (broken, hidden));
     }
 }
 

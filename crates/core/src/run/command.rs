@@ -43,6 +43,8 @@ pub struct Command {
     inner: process::Command,
     stdin: Stdin,
     timers: Timers,
+    /// If it is not the default.
+    exit_grace: Option<Duration>,
     stdout: Option<Box<dyn Write + Send>>,
     stderr: Option<Box<dyn Write + Send>>,
 }
@@ -62,6 +64,7 @@ impl Command {
             inner: process::Command::new(platform::program(program)),
             stdin: Stdin::default(),
             timers: Timers::default(),
+            exit_grace: None,
             stdout: None,
             stderr: None,
         }
@@ -165,13 +168,21 @@ impl Command {
         self
     }
 
-    /// Stops a command that runs on for longer after its terminal event. The default is 10 s. If
-    /// the agent waits for work in the background, the time begins after that, as far as the
-    /// stream shows its end.
+    /// Stops a command that runs on for longer after its terminal event. The default is 10 s; with
+    /// [`Stdin::Inherit`] there is none for a command that reads messages by its flag, such as
+    /// `--input-format stream-json`. If the agent waits for work in the background, the time begins
+    /// after that, as far as the stream shows its end.
     #[must_use]
     pub fn exit_grace(mut self, limit: Duration) -> Self {
-        self.timers.grace = limit;
+        self.exit_grace = Some(limit);
         self
+    }
+
+    fn grace(&self) -> Duration {
+        let waits_for_input =
+            matches!(self.stdin, Stdin::Inherit) && Producer::reads_messages(self.inner.get_args());
+        let default = if waits_for_input { Duration::MAX } else { self.timers.grace };
+        self.exit_grace.unwrap_or(default)
     }
 
     /// Starts it. Its stream is named after the program.
@@ -180,6 +191,7 @@ impl Command {
     ///
     /// When the program cannot be started, or its directory does not exist.
     pub fn spawn(mut self, checker: &Checker) -> Result<AgentRun, Error> {
+        self.timers.grace = self.grace();
         let input = match self.stdin {
             Stdin::Null => (Stdio::null(), None),
             Stdin::Inherit => (Stdio::inherit(), None),
@@ -215,4 +227,22 @@ fn not_started(command: &process::Command, source: io::Error) -> Error {
     };
     let program = command.get_program().to_string_lossy().into_owned();
     Error::Start { program, source: source.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Command, Stdin};
+
+    #[test]
+    fn a_command_that_reads_our_messages_may_linger() {
+        let reader = || Command::new("agent").args(["--input-format", "stream-json"]);
+        let default = Command::new("agent").stdin(Stdin::Inherit).grace();
+        assert!(default < Duration::from_secs(60));
+        assert_eq!(reader().grace(), default);
+        assert_eq!(reader().stdin(Stdin::Inherit).grace(), Duration::MAX);
+        let limit = Duration::from_secs(3);
+        assert_eq!(reader().stdin(Stdin::Inherit).exit_grace(limit).grace(), limit);
+    }
 }

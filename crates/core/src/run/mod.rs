@@ -6,6 +6,7 @@ pub(crate) mod blocking_file;
 mod command;
 mod conversation;
 mod measured;
+mod messages;
 pub(crate) mod pause;
 // The same functions for each system; nothing else in this folder knows on which one it runs.
 #[cfg_attr(unix, path = "unix/mod.rs")]
