@@ -233,7 +233,7 @@ fn without_actions(transcript: &str) -> String {
 }
 
 /// Streams in which a text is printed twice for a reason.
-const SAID_TWICE: [&str; 9] = [
+const SAID_TWICE: [&str; 10] = [
     // The agent answers more than once, or writes calls that are alike as text.
     "fixtures/agents/cline/team.ndjson",
     "fixtures/agents/gptme/failed-tool.ndjson",
@@ -241,6 +241,7 @@ const SAID_TWICE: [&str; 9] = [
     "fixtures/agents/gptme/tools.ndjson",
     "fixtures/agents/kimi-code/goal-turn-budget.ndjson",
     "fixtures/agents/kimi/command-still-runs.ndjson",
+    "fixtures/agents/kolega/goal-not-met.ndjson",
     "fixtures/agents/qwen/background-subagent.ndjson",
     // The first half was abandoned, and the transcript says so.
     "fixtures/agents/letta/retried-answer.ndjson",
