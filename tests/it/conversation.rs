@@ -81,6 +81,23 @@ fn background_work_ends_no_wait_for_a_message() {
     assert!(run.finish().unwrap().passed());
 }
 
+/// Goal: an agent that was told to change its model, and says that it did, waits for a message.
+#[test]
+fn a_reply_to_the_program_begins_no_turn() {
+    let reply = "{\"type\":\"control_response\",\"response\":{\"subtype\":\"success\"}}\n";
+    let does = ["hear", "head", FIRST, TURNS, "hear", "say", reply, "read-stdin"];
+    let command = Command::new(agent()).args(does).stdin(Stdin::Open).timeout(HANGS);
+    let mut run = started(command.idle_timeout(Duration::from_millis(300)));
+    let mut input = run.take_stdin().unwrap();
+    input.write_all(b"Count to three\n").unwrap();
+    assert_eq!(texts(&mut run), "one two three");
+    input.write_all(b"{\"type\":\"control_request\"}\n").unwrap();
+    std::thread::sleep(2 * LONG);
+    drop(input);
+    let summary = run.finish().unwrap();
+    assert!(summary.passed(), "{summary:?}");
+}
+
 /// Goal: an agent that does not answer the second message is idle.
 #[test]
 fn the_idle_timeout_begins_with_a_message() {

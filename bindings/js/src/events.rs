@@ -29,6 +29,7 @@ pub(crate) struct EventArray {
     exceeds_limit: bool,
     starts_wrong: bool,
     waits_for_work: bool,
+    has_reply: bool,
 }
 
 impl EventArray {
@@ -45,9 +46,11 @@ impl EventArray {
 
     /// 1: the terminal event came. 2: the agent does not show calls at work. 4: since the last
     /// call an event came that is not a retry. 8: the run has exceeded a limit. 16: it has not
-    /// started as it must. 32: the agent waits for background work before it exits.
+    /// started as it must. 32: the agent waits for background work before it exits. 64: since
+    /// the last call it has answered a message that begins no turn.
     pub(crate) fn state(&mut self) -> u32 {
         let progress = std::mem::take(&mut self.has_progress);
+        let reply = std::mem::take(&mut self.has_reply);
         let bits = [
             self.is_over,
             self.hides_open_calls,
@@ -55,6 +58,7 @@ impl EventArray {
             self.exceeds_limit,
             self.starts_wrong,
             self.waits_for_work,
+            reply,
         ];
         bits.iter().rev().fold(0, |sum, bit| sum << 1 | u32::from(*bit))
     }
@@ -105,6 +109,7 @@ impl Observer for EventArray {
         self.starts_wrong |= event.starts_wrong();
         self.has_progress |= event.is_progress();
         self.waits_for_work = event.waits_for_work();
+        self.has_reply |= event.is_reply();
     }
 
     fn events(&mut self, events: &[Event<'_>]) {

@@ -335,6 +335,18 @@ test("background work that the agent waits for is not ended", async () => {
   assert.ok(silent.summary.notes.some((it) => it.note === "lingered"), silent.headline);
 });
 
+test("a reply to the program begins no turn", async () => {
+  const reply = JSON.stringify({ type: "control_response", response: { subtype: "success" } });
+  const script = `read one; head -12 ${TURNS}; read two; echo '${reply}'; cat > /dev/null`;
+  const agent = run(...shell(script), { stdin: "one\n", openStdin: true, idleTimeout: 300 });
+  assert.equal(texts(await all(agent.turn())), "one two three");
+  agent.write('{"type":"control_request"}\n');
+  await pause(1_000);
+  agent.closeStdin();
+  const end = await agent.end;
+  assert.deepEqual([end.passed, end.exitStatus], [true, 0]);
+});
+
 test("no message is lost by a command that has ended", async () => {
   const agent = run(...shell(`read one; head -12 ${TURNS}`), { stdin: "one\n", openStdin: true });
   assert.equal(texts(await all(agent.turn())), "one two three");

@@ -642,7 +642,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#turnEnds.push(...turnEnds);
     this.#push(events);
     const state = this.#reader.state;
-    if ((state & 1) === 0 || turnEnds.length > 0) this.#hasMessage = false;
+    if ((state & 65) !== 1 || turnEnds.length > 0) this.#hasMessage = false;
     if ((state & 9) === 8) this.#stopFor({ why: "limit-exceeded" });
     else if ((state & 17) === 16) this.#stopFor({ why: "wrong-start" });
     if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");

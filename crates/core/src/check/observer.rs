@@ -297,6 +297,11 @@ impl<'a> CheckedLine<'a> {
         self.place.is_in_run()
     }
 
+    /// Whether it answers a message that begins no turn, such as a change of the model.
+    pub fn is_reply(&self) -> bool {
+        self.facts.marks.is_reply
+    }
+
     /// Whether it shows that the agent is at work: all events do, but notices of retries.
     pub fn is_progress(&self) -> bool {
         !self.events.iter().any(|event| match &event.kind {

@@ -196,6 +196,8 @@ pub(crate) struct Marks {
     /// After the end of a turn it begins a new one.
     pub(crate) starts_turn: bool,
     pub(crate) may_follow_end: bool,
+    /// It answers a message that begins no turn.
+    pub(crate) is_reply: bool,
     /// How the run goes.
     pub(crate) progress: Option<RunProgress>,
 }

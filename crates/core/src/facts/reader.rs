@@ -81,18 +81,18 @@ impl FactReader {
         let is_told = rare.is_some() || progress.is_some() || end.is_some();
         let has_facts = session.is_none() || is_told || !texts.is_empty();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
-        let may_follow_end = is_any(rules.after(profile, root)) || is_news;
+        let after = rules.after(profile, root).map(|rule| rule.is_reply).max();
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
         if end.is_some() {
             rare.get_or_insert_default().end = end;
         }
-        let is_incomplete = !(has_ids && has_text);
         let marks = Marks {
-            is_incomplete,
+            is_incomplete: !(has_ids && has_text),
             starts_session,
             ends_segment,
             starts_turn,
-            may_follow_end,
+            may_follow_end: after.is_some() || is_news,
+            is_reply: after == Some(true),
             progress,
         };
         let tag = rules.tag.clone();

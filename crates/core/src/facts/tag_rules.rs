@@ -13,7 +13,7 @@ use crate::json::JsonRef;
 use crate::limits::{CALL_ID_BYTES_MAX, TAGS_REMEMBERED_MAX};
 use crate::profile::path::{Conditions, KnownValue, Path};
 use crate::profile::{
-    BackgroundRule, CallCorrection, CallRule, DefectRule, ErrorRule, EventRule, Profile,
+    AfterRule, BackgroundRule, CallCorrection, CallRule, DefectRule, ErrorRule, EventRule, Profile,
     ProgressRule, RestartRule, RunFactRule, SegmentEndRule, Tags, TerminalRule, TextRule,
     UnavailableRule, ValueRule,
 };
@@ -89,7 +89,7 @@ tag_rules! {
     terminal: end.rules => TerminalRule;
     reopen: end.reopen => EventRule;
     more_turns: end.more_turns => EventRule;
-    after: end.after => EventRule;
+    after: end.after => AfterRule;
     run_facts: facts => RunFactRule;
     values: values => ValueRule;
     defects: defects => DefectRule;

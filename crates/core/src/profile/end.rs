@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{ErrorRule, EventRule, ExitCodes, ReasonText};
+use super::{AfterRule, ErrorRule, EventRule, ExitCodes, ReasonText};
 use crate::profile::path::Conditions;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -20,7 +20,7 @@ pub(crate) struct EndRules {
     /// Whether they also open one if no terminal event came.
     pub only_last_turn_ends: bool,
     /// Events that may follow the terminal event.
-    pub after: Vec<EventRule>,
+    pub after: Vec<AfterRule>,
     /// Events that report an error; the first rule that matches.
     pub errors: Vec<ErrorRule>,
     pub exit: ExitCodes,

@@ -70,7 +70,7 @@ pub(crate) use run_facts::{FactValue, MessageUsageRule, RunFact, RunFactRule, Us
 pub(crate) use session::{
     EventOrder, Repeats, RestartRule, ServersAt, SessionRules, ToolSource, UnavailableRule,
 };
-pub(crate) use tags::{EventRule, Objects, SingleObjectRules, Tags};
+pub(crate) use tags::{AfterRule, EventRule, Objects, SingleObjectRules, Tags};
 pub(crate) use template::Template;
 pub(crate) use text::{FinalText, SegmentEndRule, TextDeltas, TextMode, TextRule, TextRules};
 pub(crate) use values::ValueRule;

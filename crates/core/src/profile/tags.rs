@@ -49,6 +49,16 @@ pub(crate) struct EventRule {
     pub when: Conditions,
 }
 
+/// An event that may follow the terminal event.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AfterRule {
+    pub when: Conditions,
+    /// Whether it answers a message that begins no turn.
+    #[serde(default)]
+    pub is_reply: bool,
+}
+
 /// The objects in an event that a rule is about: the event itself, elements of an array, or values
 /// of an object.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -296,6 +296,9 @@ impl Watch {
         }
         // A new turn, if there was one: other deadlines count, and limits stop the run again.
         let mut wakes = event.is_in_run() && state.terminal_event.take().is_some();
+        if event.is_reply() {
+            wakes |= std::mem::take(&mut state.has_message);
+        }
         for event in event.events() {
             match &event.kind {
                 EventKind::CallStarted(call) => {
