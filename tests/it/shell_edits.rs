@@ -35,6 +35,8 @@ fn tests_come_after_edits_by_the_shell() {
     assert_eq!(tested(&[first.clone(), test(), refused_edit()]), None);
     let both = command("t1", "sed -i s/a/b/ a.js && npm test", true);
     assert_eq!(tested(&[first, both]), None);
+    let edited = command("t1", "npm test && sed -i s/a/b/ a.js", true);
+    assert_eq!(tested(&[edited]).unwrap().0, Rule::ExpectationUnobservable);
     // Tests that fail stay a failure.
     let failed = command("t1", "npm test", false);
     assert_eq!(tested(&[edit(), failed]).unwrap().0, Rule::ExpectationFailed);

@@ -10,8 +10,9 @@ impl ShellParser<'_> {
     /// Commands whose output becomes a part of a word.
     pub(super) fn inner_list(&mut self, end: char) {
         let (heredocs, options) = (std::mem::take(&mut self.heredocs), self.options);
+        let redirects = std::mem::take(&mut self.redirects);
         let mut commands = self.list(Some(end));
-        (self.heredocs, self.options) = (heredocs, options);
+        (self.heredocs, self.options, self.redirects) = (heredocs, options, redirects);
         raise(&mut commands, ExitShown::Nothing);
         self.inner.append(&mut commands);
     }

@@ -58,6 +58,8 @@ pub struct ShellRun {
     pub is_cut: bool,
     /// Whether the command succeeds, too, if what it runs does not exist.
     pub may_be_skipped: bool,
+    /// Whether a later command of the line may write or edit a file: see [`may_write`].
+    pub is_edited_after: bool,
 }
 
 /// Programs that show a part of what they read, and perhaps not its end.
@@ -96,6 +98,8 @@ struct ShellCommand {
     exit_unstopped: ExitShown,
     /// Whether its output goes to a file that is kept.
     redirects: bool,
+    /// Whether it reads what another program says: a log.
+    reads_log: bool,
 }
 
 /// How many words of a text that is nested too deep may name a program.
@@ -116,13 +120,15 @@ pub fn run_of(line: &str, is_meant: impl Fn(&str) -> bool) -> Option<ShellRun> {
     let is_cut = commands.iter().filter(is_meant).count() > 1
         || others.any(|command| !has(NEUTRAL, command.program()));
     let may_be_skipped = commands.iter().filter(is_meant).any(ShellCommand::may_be_skipped);
-    Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped })
+    let last = commands.iter().rposition(|command| is_meant(&command))?;
+    let is_edited_after = writes::any_writes(&commands[last + 1..]);
+    Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped, is_edited_after })
 }
 
 /// Whether a line writes or edits a file, as far as its commands show: by `cat > file`, `sed -i`,
 /// `git apply` and such. Logs, temporary files, and what a program writes by itself do not count.
 pub fn may_write(line: &str) -> bool {
-    ShellParser::new(line).list(None).iter().any(ShellCommand::writes)
+    writes::any_writes(&ShellParser::new(line).list(None))
 }
 
 impl ShellCommand {
@@ -135,7 +141,7 @@ impl ShellCommand {
     }
 
     fn new(words: Vec<String>, starts: Vec<usize>, exit: ExitShown) -> Self {
-        Self { words, starts, exit, exit_unstopped: exit, redirects: false }
+        Self { words, starts, exit, exit_unstopped: exit, redirects: false, reads_log: false }
     }
 
     /// In `{ make && ls; }` a failure of the first command does not stop the shell.
@@ -192,7 +198,7 @@ mod tests {
         let Some(run) = run_of(line, |command| command.starts_with("make")) else {
             return "-".to_owned();
         };
-        let ShellRun { exit, is_filtered, is_cut, may_be_skipped } = run;
+        let ShellRun { exit, is_filtered, is_cut, may_be_skipped, .. } = run;
         let exit = match exit {
             ExitShown::Own => "own",
             ExitShown::IfItSucceeds => "if",

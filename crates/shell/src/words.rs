@@ -54,7 +54,12 @@ impl ShellParser<'_> {
                     // `2> log`, `{file}> log`
                     let names_file = word.bytes().all(|it| it.is_ascii_digit())
                         || word.starts_with('{') && word.ends_with('}');
-                    if !(names_file && self.rest.starts_with(['<', '>'])) {
+                    if names_file && self.rest.starts_with(['<', '>']) {
+                        let redirects = self.redirects;
+                        self.redirection();
+                        // `2> log` is not the output.
+                        self.redirects &= redirects || word == "1";
+                    } else {
                         self.braces += opened_braces(&before[..before.len() - self.rest.len()]);
                         words.push(word);
                     }

@@ -13,24 +13,47 @@ const PRINTERS: &[&str] = &[
 /// Programs whose last argument is the file that they write.
 const COPIERS: &[&str] = &["copy", "copy-item", "cp", "install", "move", "move-item", "mv"];
 
-const TEMPORARY: &[&str] = &["/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "$"];
+const TEMPORARY: &[&str] =
+    &["/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "$", "%TEMP%", "%TMP%"];
 
 const LOG_ENDINGS: &[&str] = &[".log", ".out", ".tmp"];
 
 /// Whether text in this file is kept: it is neither a device, temporary, nor a log.
 pub(super) fn is_kept(path: &str) -> bool {
     let is_nothing = path.is_empty() || path.eq_ignore_ascii_case("nul") || path == "-";
-    !is_nothing
-        && !TEMPORARY.iter().any(|it| path.starts_with(it))
-        && !LOG_ENDINGS.iter().any(|it| path.ends_with(it))
+    !is_nothing && !is_temporary(path) && !LOG_ENDINGS.iter().any(|it| path.ends_with(it))
+}
+
+fn is_temporary(path: &str) -> bool {
+    TEMPORARY.iter().any(|it| path.starts_with(it) || it.strip_suffix('/') == Some(path))
+}
+
+/// Whether one of these commands writes. Files of a line that begins with `cd /tmp` are not kept.
+pub(super) fn any_writes(commands: &[ShellCommand]) -> bool {
+    let enters = |command: &ShellCommand| match command.words.as_slice() {
+        [program, directory, ..] => {
+            ["cd", "pushd"].contains(&program.as_str()) && is_temporary(directory)
+        }
+        _ => false,
+    };
+    !commands.iter().any(enters) && commands.iter().any(ShellCommand::writes)
 }
 
 impl ShellCommand {
+    /// Tells the commands of a pipe whether they read what another program says.
+    pub(super) fn pass_on(commands: &mut [Self]) {
+        let reads_log = commands.first().is_some_and(|first| !has(PRINTERS, first.program()));
+        commands.iter_mut().for_each(|command| command.reads_log |= reads_log);
+    }
+
     /// Whether it writes a file, as far as its words show.
     pub(super) fn writes(&self) -> bool {
         self.starts.iter().any(|start| {
             let program = &*program_name(&self.words[*start]).to_ascii_lowercase();
-            self.redirects && has(PRINTERS, program) || edits(program, &self.words[start + 1..])
+            let prints = program == "tee" || has(PRINTERS, program);
+            let arguments = &self.words[start + 1..];
+            let writes_file = self.redirects || program == "tee" && writes_names(arguments);
+            prints && writes_file && !self.reads_log || edits(program, arguments)
         })
     }
 }
@@ -40,17 +63,28 @@ fn edits(program: &str, arguments: &[String]) -> bool {
     let names = || arguments.iter().filter(|it| !it.starts_with('-'));
     match program {
         "sed" | "gsed" => edits_in_place(arguments, "efl"),
-        "perl" | "ruby" => edits_in_place(arguments, "eEFImMx"),
+        // Behind the script, options are its own.
+        "perl" => edits_in_place(options(arguments), "eEFImMxCdD"),
+        "ruby" => edits_in_place(options(arguments), "eEFIrCWTKx"),
         "awk" | "gawk" => has_any(&["inplace"]),
         "patch" => !has_any(&["--dry-run", "-C", "--check"]),
         "apply_patch" | "set-content" | "add-content" | "out-file" => true,
-        "tee" => names().any(|it| is_kept(it)),
         "git" => git_edits(arguments),
         _ if has(COPIERS, program) => {
             names().count() > 1 && names().next_back().is_some_and(|it| is_kept(it))
         }
         _ => false,
     }
+}
+
+/// The options before the first other word.
+fn options(arguments: &[String]) -> &[String] {
+    let end = arguments.iter().position(|it| !it.starts_with('-'));
+    &arguments[..end.unwrap_or(arguments.len())]
+}
+
+fn writes_names(arguments: &[String]) -> bool {
+    arguments.iter().any(|it| !it.starts_with('-') && is_kept(it))
 }
 
 /// `-i`, also among other letters, before one of those that have a value.
@@ -111,7 +145,9 @@ mod tests {
             "git stash pop",
             "git reset --hard HEAD~1",
             "bash -lc 'cp a.js b.js'",
-            "ls | tee a.txt",
+            "cat a | tee a.txt",
+            "echo a > b.txt $(ls)",
+            "cat a 1> b",
             "if ls; then mv a b; fi",
             "find . -exec sed -i p {} +",
             "Set-Content a.txt x",
@@ -131,6 +167,14 @@ mod tests {
             "echo a > /tmp/a",
             "cat a > \"$OUT\"",
             "make | tee build.log",
+            "npm test | tee out.txt",
+            "npm test --json | jq . > report.json",
+            "cat a.js 2> err.txt",
+            "cp a.js /tmp",
+            "cd /tmp && cat > t.py <<'E'\nx\nE",
+            "ruby -rtime -e 'p 1'",
+            "ruby bin/rails test -i x",
+            "node gen.js > out.json $(cat args)",
             "sed -n 's/i/b/p' a.js",
             "perl -ne 'print if /i/' a",
             "patch --dry-run < a.diff",

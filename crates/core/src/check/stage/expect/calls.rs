@@ -323,6 +323,8 @@ impl CallPattern {
         let ExpectedCalls { after, before, requires, .. } = self.calls;
         self.observe_tool(&call.tool, tally);
         let fits = self.fits(call, call.shown(number));
+        // `sed -i p a.js && npm test` does not come before its own write.
+        let is_own = fits == Truth::Yes && call.edits_only_before(number);
         let place = |kind: Option<CallKind>, is_so: &dyn Fn(CallKind) -> Truth| {
             kind.map_or(Truth::Yes, is_so)
         };
@@ -348,11 +350,11 @@ impl CallPattern {
         let last = match fits {
             Truth::Yes => is_good,
             Truth::Unknown if tally.last != is_good => Truth::Unknown,
-            Truth::Unknown | Truth::No => return self.discard_earlier((call, fits), tally),
+            Truth::Unknown | Truth::No => return self.discard_earlier((call, is_own), tally),
         };
         let hides_last = tally.last < last && tally.last_fault != LastFault::Refused;
         if hides_last && tally.overlaps_last(call) {
-            return self.discard_earlier((call, fits), tally);
+            return self.discard_earlier((call, is_own), tally);
         }
         (tally.last, tally.last_line, tally.last_ended) = (last, call.line, call.end());
         tally.last_detail = call.detail.clone();
@@ -371,13 +373,11 @@ impl CallPattern {
             () if call.hides_exit(number) => LastFault::HiddenExit,
             () => LastFault::NotShown,
         };
-        self.discard_earlier((call, fits), tally);
+        self.discard_earlier((call, is_own), tally);
     }
 
     /// Calls before this one are not after the last call of its kind.
-    fn discard_earlier(&self, (call, fits): (&SeenCall, Truth), tally: &mut CallTally) {
-        // `sed -i p a.js && npm test` does not come before its own write.
-        let is_own = fits == Truth::Yes && call.may_write;
+    fn discard_earlier(&self, (call, is_own): (&SeenCall, bool), tally: &mut CallTally) {
         let Some(kind) = self.calls.after.filter(|_| !call.was_refused() && !is_own) else {
             return;
         };

@@ -192,6 +192,11 @@ impl SeenCall {
         self.output.get(expectation).copied().flatten()
     }
 
+    /// Whether it edits files, but not after the command that this expectation asks for.
+    pub(super) fn edits_only_before(&self, expectation: usize) -> bool {
+        self.may_write && !self.shell_run(expectation).is_some_and(|run| run.is_edited_after)
+    }
+
     /// Whether its exit status says nothing of the command that this expectation asks for.
     pub(super) fn hides_exit(&self, expectation: usize) -> bool {
         let run = self.shell_run(expectation);
