@@ -245,6 +245,10 @@ fn an_estimate_of_messages_ends_the_command() {
     assert!(took < Duration::from_secs(30), "{took:?}: {report}");
     assert!(report.contains(" by your prices; the limit is $15.00"), "{report}");
     assert!(report.contains("note: the run was ended"), "{report}");
+    // Nor does an estimate count for an agent that reports its cost all the time.
+    let reports = "fixtures/agents/opencode/changes.ndjson";
+    let (output, _) = run(&["--config", config], &["emit", reports, "sleep", "0.3"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     // A run that has ended reports its cost.
     std::fs::write(file.path(), format!("{prices}cost = 45")).unwrap();
     let (output, _) = run(&["--config", config], &["emit", run_of]);

@@ -128,6 +128,11 @@ impl NameGlob {
         self.text == name || self.matcher.is_match(Path::new(name))
     }
 
+    /// Whether it is this name, and no other.
+    pub(crate) fn is_only(&self, name: &str) -> bool {
+        self.text == name
+    }
+
     /// The same, whatever the case of the letters.
     pub(crate) fn is_like(&self, name: &str) -> bool {
         self.text.eq_ignore_ascii_case(name) || self.in_any_case.is_match(Path::new(name))

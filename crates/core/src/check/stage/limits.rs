@@ -105,7 +105,8 @@ impl LimitCheck {
     pub(crate) fn observe(&mut self, place: (u64, u64), facts: &RunFacts, calls: CallCounts) {
         for limited in &mut self.limited {
             let reading = limited.of.read(facts, calls, self.prices.as_deref());
-            let messages = self.messages.of(limited.of);
+            let is_reported = matches!(limited.of, Figure::Cost) && facts.cost_usd.is_some();
+            let messages = self.messages.of(limited.of).filter(|_| !is_reported);
             let known = reading.known.into_iter().chain(messages);
             let Some(figure) = known.reduce(Amount::larger) else { continue };
             if figure > limited.limit {

@@ -186,7 +186,7 @@ impl StartPattern {
             }
             Self::Servers(globs) => {
                 let glob = globs.iter().find(|glob| tally.has_server(glob) == Truth::No)?;
-                let unavailable = tally.unavailable.iter().find(|it| glob.is_for(it));
+                let unavailable = tally.unavailable.iter().find(|it| glob.is_only(it));
                 match (tally.servers.values().find(|it| glob.is_for(&it.name)), unavailable) {
                     (None, Some(name)) => {
                         format!("the tool server {} must be available, but it is not", shown(name))
@@ -265,7 +265,8 @@ impl StartTally {
         let named = self.servers.values().filter(|it| glob.is_for(&it.name));
         let is_available = named.map(|it| it.available.map_or(Truth::Unknown, Truth::from)).max();
         match is_available {
-            None if self.unavailable.iter().any(|it| glob.is_for(it)) => Truth::No,
+            // Another server may match a glob.
+            None if self.unavailable.iter().any(|it| glob.is_only(it)) => Truth::No,
             None if !self.is_shown => Truth::Unknown,
             None | Some(Truth::No) if is_clipped(self.servers.len()) => Truth::Unknown,
             None => Truth::No,
