@@ -313,7 +313,8 @@ test("one signal stops many runs, and Node warns of no leak", async () => {
   const warn = (warning) => warnings.push(warning.name);
   process.on("warning", warn);
   const controller = new AbortController();
-  const agents = Array.from({ length: 12 }, () => run(...shell(`cat ${PLAIN}; exec sleep 60`), { signal: controller.signal }));
+  const { signal } = controller;
+  const agents = Array.from({ length: 12 }, () => run(...shell(`cat ${PLAIN}; exec sleep 60`), { signal }));
   controller.abort();
   const ends = await Promise.all(agents.map((it) => it.end));
   await pause(10);

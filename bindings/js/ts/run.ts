@@ -43,6 +43,7 @@ export interface StopSignal {
   readonly aborted: boolean;
   readonly reason?: unknown;
   addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
 }
 
 export interface RunOptions extends CheckOptions {
@@ -227,18 +228,25 @@ function withEnd(error: StreamError, exit: ExitStatus, stderrTail: readonly stri
 }
 
 /** What each signal calls: of many listeners, such as those of many agents, Node warns. */
-const stops = new WeakMap<StopSignal, Set<() => void>>();
+const stops = new WeakMap<StopSignal, { readonly called: Set<() => void>; readonly abort: () => void }>();
 
-/** Returns a function that takes it back. */
+/** Returns a function that takes it back. Node keeps a signal alive while it has a listener. */
 function onAbort(signal: StopSignal, stop: () => void): () => void {
-  const known = stops.get(signal);
-  const called = known ?? new Set<() => void>();
-  called.add(stop);
+  let known = stops.get(signal);
   if (known === undefined) {
-    stops.set(signal, called);
-    signal.addEventListener("abort", () => called.forEach((it) => it()));
+    const called = new Set<() => void>();
+    known = { called, abort: () => called.forEach((it) => it()) };
+    stops.set(signal, known);
+    signal.addEventListener("abort", known.abort);
   }
-  return () => called.delete(stop);
+  const { called, abort } = known;
+  called.add(stop);
+  return () => {
+    called.delete(stop);
+    if (called.size > 0) return;
+    signal.removeEventListener("abort", abort);
+    stops.delete(signal);
+  };
 }
 
 /** A run of an agent, and an iterator of its events. Leaving the loop ends the command. */
@@ -383,7 +391,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     this.#terminate();
   }
 
-  /** Writes to the command, whose standard input `openStdin` keeps open. What it no longer reads is dropped; throws if it has ended. */
+  /**
+   * Writes to the command, whose standard input `openStdin` keeps open. What it no longer reads is dropped; throws if
+   * it has ended.
+   */
   write(data: Chunk): void {
     verify({ data: data ?? null }, { data: INPUT });
     if (this.#stdin === undefined) throw new Error("standard input is not open; `openStdin` keeps it open");
