@@ -43,7 +43,9 @@ impl ShellCommand {
     /// Tells the commands of a pipe whether they read what another program says.
     pub(super) fn pass_on(commands: &mut [Self]) {
         let reads_log = commands.first().is_some_and(|first| !has(PRINTERS, first.program()));
-        commands.iter_mut().for_each(|command| command.reads_log |= reads_log);
+        for command in commands {
+            command.reads_log |= reads_log;
+        }
     }
 
     /// Whether it writes a file, as far as its words show.
