@@ -40,7 +40,7 @@ pub(super) fn any_writes(commands: &[ShellCommand]) -> bool {
 }
 
 impl ShellCommand {
-    /// Tells the commands of a pipe whether they read what another program says.
+    /// Marks the commands of a pipe that begins with a program whose output is a log.
     pub(super) fn pass_on(commands: &mut [Self]) {
         let reads_log = commands.first().is_some_and(|first| !has(PRINTERS, first.program()));
         for command in commands {
