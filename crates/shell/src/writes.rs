@@ -70,7 +70,7 @@ fn edits(program: &str, arguments: &[String]) -> bool {
         "ruby" => edits_in_place(options(arguments), "eEFIrCWTKx"),
         "awk" | "gawk" => has_any(&["inplace"]),
         "patch" => !has_any(&["--dry-run", "-C", "--check"]),
-        "apply_patch" | "set-content" | "add-content" | "out-file" => true,
+        "add-content" | "apply_patch" | "out-file" | "set-content" | "truncate" => true,
         "git" => git_edits(arguments),
         _ if has(COPIERS, program) => {
             names().count() > 1 && names().next_back().is_some_and(|it| is_kept(it))
@@ -112,9 +112,12 @@ fn git_edits(arguments: &[String]) -> bool {
         }
     };
     match command {
-        "am" | "cherry-pick" | "revert" => true,
+        "am" | "cherry-pick" | "mv" | "revert" => true,
         "apply" => !has_any(&["--check", "--stat", "--numstat", "--summary", "--cached"]),
-        "checkout" => has_any(&["--", "."]),
+        // A commit, and files of it.
+        "checkout" if !has_any(&["-b", "-B", "-t", "--track", "--orphan"]) => {
+            has_any(&["--", "."]) || words.filter(|it| !it.starts_with('-')).count() > 1
+        }
         "reset" => has_any(&["--hard", "--merge", "--keep"]),
         "restore" => !has_any(&["--staged", "-S"]) || has_any(&["--worktree", "-W"]),
         "stash" => !has_any(&["list", "show", "drop", "clear"]),
@@ -143,6 +146,9 @@ mod tests {
             "git -C app apply a.diff",
             "git checkout -- a.js",
             "git checkout .",
+            "git checkout HEAD~1 a.js",
+            "git mv a.js b.js",
+            "truncate -s 0 a.js",
             "git restore a.js",
             "git stash pop",
             "git reset --hard HEAD~1",
@@ -182,6 +188,7 @@ mod tests {
             "patch --dry-run < a.diff",
             "git apply --check a.diff",
             "git checkout -b fix",
+            "git checkout -b fix origin/main",
             "git checkout main",
             "git restore --staged a.js",
             "git stash list",

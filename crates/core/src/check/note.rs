@@ -281,8 +281,8 @@ impl fmt::Display for Note {
             Self::NoIdleTimeout { profile } => did_not_apply(out, "idle", profile),
             Self::NoCallTimeout { profile } => did_not_apply(out, "call", profile),
             Self::ExitStatusLost => out.write_str(
-                "the exit status is lost: SIGCHLD is ignored, or another part of this program \
-                 waits for every process",
+                "the exit status is lost: another part of this program waits for every process, or \
+                 SIGCHLD is ignored",
             ),
             Self::TimedOut(message) => out.write_str(message),
             Self::TriedAgain { attempt, wait } => {
