@@ -259,12 +259,12 @@ impl<'c> Run<'c> {
         if facts.rare.is_some() {
             self.calls.observe(facts, is_success, calls, found);
             self.repeats.observe(facts, calls, found);
-            let work = calls.iter().filter_map(|call| call.work_ended(facts.offset)).max();
-            self.text.note_work(work);
+            self.text.note_work(calls.iter().filter_map(|it| it.work_ended(facts.offset)).max());
         } else if facts.text.is_some() {
             self.calls.report_rejected(found);
         }
-        if facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment {
+        let has_text = facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment;
+        if has_text && !self.calls.are_open(&self.contract.profile().text.not_during) {
             self.text.observe(facts, format == AgentFormat::Json, found, text);
         }
         self.terminal.observe(facts, found);

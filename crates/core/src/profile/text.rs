@@ -24,6 +24,8 @@ pub(crate) struct TextRules {
     pub final_may_begin_at: Vec<EventRule>,
     /// Whether a tool call ends an open segment.
     pub ends_at_calls: TrueByDefault,
+    /// While a call of one of these tools is open, texts are those of a sub-agent.
+    pub not_during: Vec<String>,
 }
 
 impl TextRules {

@@ -36,6 +36,12 @@ impl<'p> CallTable<'p> {
         self.open_calls().into_iter().map(update).collect()
     }
 
+    /// Whether a call of one of these tools is open.
+    pub(crate) fn are_open(&self, tools: &[String]) -> bool {
+        let is_one = |open: &OpenCall| open.tool.as_ref().is_some_and(|tool| tools.contains(tool));
+        !tools.is_empty() && self.open.values().any(is_one)
+    }
+
     pub(crate) fn is_open(&self, id: &BoundedId) -> bool {
         self.open.values().any(|open| open.id == *id)
     }
