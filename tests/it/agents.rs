@@ -233,8 +233,9 @@ fn without_actions(transcript: &str) -> String {
 }
 
 /// Streams in which a text is printed twice for a reason.
-const SAID_TWICE: [&str; 10] = [
+const SAID_TWICE: [&str; 11] = [
     // The agent answers more than once, or writes calls that are alike as text.
+    "fixtures/agents/acp/own-turn-after-a-subagent.ndjson",
     "fixtures/agents/cline/team.ndjson",
     "fixtures/agents/gptme/failed-tool.ndjson",
     "fixtures/agents/gptme/prints-json.ndjson",

@@ -230,7 +230,8 @@ fn nothing_planted_in_a_string_is_left() {
     // Names: ids, tags, tools, models, versions, times, and values that documentation lists.
     let names = "__timestamp apiKeySource apiModel callID call_id claude_code_version cliVersion \
         cli_version contentType conversation_id currentModelId currentValue decision event \
-        finishReason id jsonrpc kind kolega_version long_model messageId message_type method model modelId \
+        finishReason id jsonrpc kind kolega_version long_model messageId message_type method \
+        model modelId \
         model_id name partID payload_type permissionMode permission_mode protocolVersion \
         qodercli_version qwen_code_version receiverThreadIds role \
         sessionID sessionId sessionUpdate session_id status stopReason subtype taskId task_id \

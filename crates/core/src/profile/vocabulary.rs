@@ -13,6 +13,8 @@ use super::providers::patterns_of_providers;
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     texts: HashSet<String>,
+    /// Keys with `/` in the paths of the profile: `_claude/origin`.
+    keys: HashSet<String>,
     patterns: Vec<WordPattern>,
     /// The same, to find those that match.
     set: PatternSet,
@@ -45,15 +47,24 @@ impl Vocabulary {
             Value::String(text) if key == "starts_with" => {
                 self.pattern(&format!("^{}", escaped(text)));
             }
-            Value::String(text) => drop(self.texts.insert(text.clone())),
+            Value::String(text) => {
+                self.path(text);
+                self.texts.insert(text.clone());
+            }
             Value::Array(items) => items.iter().for_each(|item| self.profile(item, key)),
             Value::Object(members) => {
                 members.iter().filter(|(key, _)| *key != "schema").for_each(|(key, value)| {
+                    self.path(key);
                     self.profile(value, key);
                 });
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    fn path(&mut self, path: &str) {
+        let tokens = path.split('/').filter(|token| token.contains("~1"));
+        self.keys.extend(tokens.map(|token| token.replace("~1", "/").replace("~0", "~")));
     }
 
     fn schema(&mut self, value: &Value, key: &str) {
@@ -79,6 +90,11 @@ impl Vocabulary {
 
     pub(crate) fn has(&self, text: &str) -> bool {
         self.texts.contains(text)
+    }
+
+    /// Whether a path of the profile has this key with `/`.
+    pub(crate) fn has_key(&self, key: &[u8]) -> bool {
+        str::from_utf8(key).is_ok_and(|key| self.keys.contains(key))
     }
 
     /// What of a text has to stay so that each pattern that matches it still does where `fill`

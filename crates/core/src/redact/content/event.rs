@@ -95,7 +95,7 @@ impl EventRedactor {
         let written = &line.bytes[line.bytes.len().saturating_sub(event.text.len())..];
         let mut text = written.to_vec();
         let Some(doc) = event.json.doc() else {
-            apply(&mut text, &Treatments::new());
+            apply(&mut text, &Treatments::new(), &self.vocabulary);
             return text;
         };
         doc.note_late_reads();
@@ -127,7 +127,7 @@ impl EventRedactor {
             treatments.extend(more.next().unwrap_or_default());
         }
         self.keeps_parts &= !judged.plan.ends_run();
-        let has_filled_key = apply(&mut text, &treatments);
+        let has_filled_key = apply(&mut text, &treatments, &self.vocabulary);
         let is_filled = |place: &usize| !matches!(treatments[place], Treatment::Stays);
         if !has_filled_key && !decided.iter().any(is_filled) {
             return text;
@@ -143,7 +143,7 @@ impl EventRedactor {
             treatments.extend(more);
             self.keeps_parts |= has_parts && !judged.plan.ends_run();
             text = written.to_vec();
-            apply(&mut text, &treatments);
+            apply(&mut text, &treatments, &self.vocabulary);
         }
         text
     }
@@ -318,13 +318,14 @@ fn arguments(value: JsonRef<'_>, filler: Filler, treatments: &mut Treatments) {
 
 /// Replaces the strings of an event; those without a treatment get the usual filler. Returns
 /// whether one is a key.
-fn apply(text: &mut [u8], treatments: &Treatments) -> bool {
+fn apply(text: &mut [u8], treatments: &Treatments, vocabulary: &Vocabulary) -> bool {
     let mut found = Vec::new();
     strings(text, |string| found.push(string));
     let mut keys = BTreeMap::new();
     for WrittenString { content, place, is_key, .. } in found {
         if is_key {
-            if is_no_name(&text[content.clone()]) {
+            let key = decoded(&text[content.clone()]);
+            if is_no_name(&key) && !vocabulary.has_key(&key) {
                 fill_key(&mut text[content], place, &mut keys);
             }
             continue;
@@ -341,7 +342,7 @@ fn apply(text: &mut [u8], treatments: &Treatments) -> bool {
 
 /// Whether a key is a path, an address, or a sentence.
 fn is_no_name(key: &[u8]) -> bool {
-    decoded(key).iter().any(|byte| b"/\\@ ".contains(byte))
+    key.iter().any(|byte| b"/\\@ ".contains(byte))
 }
 
 /// Replaces a key. Keys at the same place that become equal get a number in letters.
@@ -371,7 +372,7 @@ fn json_in_string(written: &mut [u8], filler: Filler) {
     for WrittenString { content, place, is_key, .. } in inner {
         if !is_key {
             filler.string(&mut new[content], &[]);
-        } else if is_no_name(&old[content.clone()]) {
+        } else if is_no_name(&decoded(&old[content.clone()])) {
             fill_key(&mut new[content], place, &mut keys);
         }
     }
