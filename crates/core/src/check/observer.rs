@@ -299,7 +299,7 @@ impl<'a> CheckedLine<'a> {
 
     /// Whether it answers a message that begins no turn, such as a change of the model.
     pub fn is_reply(&self) -> bool {
-        self.facts.marks.is_reply
+        self.facts.rare.as_ref().is_some_and(|rare| rare.is_reply)
     }
 
     /// Whether it shows that the agent is at work: all events do, but notices of retries.

@@ -86,6 +86,8 @@ pub(crate) struct RareFacts<'e> {
     pub(crate) interrupts_calls: bool,
     pub(crate) next_group: Option<String>,
     pub(crate) abandons_text: bool,
+    /// It answers a message that begins no turn.
+    pub(crate) is_reply: bool,
     /// The next whole text may repeat the last segment.
     pub(crate) may_repeat_text: bool,
     /// The final text may be only what follows.
@@ -160,6 +162,7 @@ impl RareFacts<'_> {
         let marks = [
             self.interrupts_calls,
             self.abandons_text,
+            self.is_reply,
             self.may_repeat_text,
             self.may_begin_final_text,
             self.loses_stopped_work,
@@ -196,8 +199,6 @@ pub(crate) struct Marks {
     /// After the end of a turn it begins a new one.
     pub(crate) starts_turn: bool,
     pub(crate) may_follow_end: bool,
-    /// It answers a message that begins no turn.
-    pub(crate) is_reply: bool,
     /// How the run goes.
     pub(crate) progress: Option<RunProgress>,
 }

@@ -81,7 +81,7 @@ impl FactReader {
         let is_told = rare.is_some() || progress.is_some() || end.is_some();
         let has_facts = session.is_none() || is_told || !texts.is_empty();
         let is_news = !has_facts && rules.status == TagStatus::Unknown && rules.is_harmless(root);
-        let after = rules.after(profile, root).map(|rule| rule.is_reply).max();
+        let may_follow_end = follows_end(profile, rules, root, &mut rare) || is_news;
         let tag_status = if end.is_some() { TagStatus::Documented } else { rules.status };
         if end.is_some() {
             rare.get_or_insert_default().end = end;
@@ -91,8 +91,7 @@ impl FactReader {
             starts_session,
             ends_segment,
             starts_turn,
-            may_follow_end: after.is_some() || is_news,
-            is_reply: after == Some(true),
+            may_follow_end,
             progress,
         };
         let tag = rules.tag.clone();
@@ -105,6 +104,20 @@ impl FactReader {
             FactTemplate { tag, tag_status, marks, session, time, order, texts, thought };
         Plan { event: root, template, rare, final_text }
     }
+}
+
+/// Whether the event may follow the terminal event.
+fn follows_end(
+    profile: &Profile,
+    rules: &TagRules,
+    root: JsonRef<'_>,
+    rare: &mut Rare<'_>,
+) -> bool {
+    let is_reply = rules.after(profile, root).map(|rule| rule.is_reply).max();
+    if is_reply == Some(true) {
+        rare.get_or_insert_default().is_reply = true;
+    }
+    is_reply.is_some()
 }
 
 fn is_any<T>(mut rules: impl Iterator<Item = T>) -> bool {
