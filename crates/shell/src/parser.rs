@@ -166,7 +166,7 @@ impl<'t> ShellParser<'t> {
         let Pipe { mut commands, mut ending, .. } = pipe;
         if is_pipe {
             self.options = options;
-            ShellCommand::pass_on(&mut commands);
+            ShellCommand::mark_log_readers(&mut commands);
         }
         if is_pipe || blocks.is_piped() {
             ending = ending.of_subshell();

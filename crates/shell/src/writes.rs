@@ -3,8 +3,7 @@
 use super::wrappers::has;
 use super::{ShellCommand, program_name};
 
-/// Programs that print text, so that `>` behind them writes it. What other programs print is rather
-/// a log.
+/// Programs that print text: `>` writes it to a file. The output of other programs is a log.
 const PRINTERS: &[&str] = &[
     "awk", "base64", "cat", "echo", "envsubst", "gawk", "head", "jq", "perl", "printf", "sed",
     "sort", "tail", "tr", "xxd", "yq",
@@ -41,7 +40,7 @@ pub(super) fn any_writes(commands: &[ShellCommand]) -> bool {
 
 impl ShellCommand {
     /// Marks the commands of a pipe that begins with a program whose output is a log.
-    pub(super) fn pass_on(commands: &mut [Self]) {
+    pub(super) fn mark_log_readers(commands: &mut [Self]) {
         let reads_log = commands.first().is_some_and(|first| !has(PRINTERS, first.program()));
         for command in commands {
             command.reads_log |= reads_log;
@@ -65,7 +64,7 @@ fn edits(program: &str, arguments: &[String]) -> bool {
     let names = || arguments.iter().filter(|it| !it.starts_with('-'));
     match program {
         "sed" | "gsed" => edits_in_place(arguments, "efl"),
-        // Behind the script, options are its own.
+        // After the name of a script, options are those of the script.
         "perl" => edits_in_place(options(arguments), "eEFImMxCdD"),
         "ruby" => edits_in_place(options(arguments), "eEFIrCWTKx"),
         "awk" | "gawk" => has_any(&["inplace"]),
@@ -100,7 +99,7 @@ fn edits_in_place(arguments: &[String], with_value: &str) -> bool {
     })
 }
 
-/// Whether `git` edits files. To switch branches, or to pull, is no edit.
+/// Whether `git` edits files. Switching branches and pulling do not count.
 fn git_edits(arguments: &[String]) -> bool {
     let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
     let mut words = arguments.iter();
