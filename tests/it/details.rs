@@ -13,11 +13,12 @@ use crate::streams::{Case, cases, converted, files, program, root, text};
 
 /// Profiles whose fixtures show none: the agent writes none, or no fixture has any.
 const NO_RESULTS: [&str; 2] = ["jsonl", "muse"];
-const NO_THINKING: [&str; 22] = [
+const NO_THINKING: [&str; 23] = [
     "acpx",
     "amp",
     "antigravity",
     "claude-session",
+    "claude-subagent",
     "codebuddy",
     "codex-rollout",
     "copilot",

@@ -12,9 +12,10 @@ use crate::readers::{Reported, reader};
 use crate::streams::{check, checker, files, root, shared};
 
 /// Profiles without a reader.
-const NOT_READ: [&str; 14] = [
+const NOT_READ: [&str; 15] = [
     "amp",
     "claude-session",
+    "claude-subagent",
     "codebuddy",
     "codex-old",
     "codex-rollout",
