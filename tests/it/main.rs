@@ -61,6 +61,7 @@ mod naive_calls;
 mod next_steps;
 mod noise;
 mod order;
+mod other_names;
 mod outputs;
 mod packages;
 mod pairs;

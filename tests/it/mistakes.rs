@@ -8,35 +8,10 @@ use crate::streams::{program, run_on, text};
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 
 /// What the program says about these arguments, which it refuses.
-fn refused(arguments: &[&str]) -> String {
+pub(crate) fn refused(arguments: &[&str]) -> String {
     let output = program().args(arguments).output().unwrap();
     assert!(matches!(output.status.code(), Some(2 | 126 | 127)), "{arguments:?}: {output:?}");
     text(&output.stderr)
-}
-
-/// Goal: a user who knows an option by another name learns ours.
-#[test]
-fn options_of_other_programs_lead_to_ours() {
-    for (given, ours) in [
-        ("--json", "use --report json"),
-        ("--format=json", "use --report FORMAT"),
-        ("--output=x", "use --report FORMAT=FILE"),
-        ("-o", "use --report FORMAT=FILE"),
-        ("--output-format=json", "use --report FORMAT; options of the agent go after `--"),
-        ("-v", "use --stats"),
-        ("--verbose", "use --stats"),
-        ("--agent", "use --profile NAME"),
-        ("--no-color", "use --color never"),
-        ("--junit=x", "use --report junit=FILE"),
-        ("--sarif", "use --report sarif=FILE"),
-        ("--html", "use --report html=FILE"),
-        ("-p", "use --profile NAME; options of the agent go after `-- COMMAND`"),
-        ("-f", "use ndjson-check FILE"),
-    ] {
-        let message = refused(&[given, GOOD]);
-        assert!(message.contains(&format!("; {ours}")), "{given}: {message}");
-        assert!(!message.contains("similar"), "{given}: {message}");
-    }
 }
 
 /// Goal: an option that is like none of ours gets no hint that misleads.
@@ -48,22 +23,6 @@ fn an_option_that_is_like_none_has_no_hint() {
         assert_eq!(message, expected);
     }
     assert!(refused(&["--quite", GOOD]).contains("a similar argument exists: '--quiet'"));
-}
-
-/// Goal: a word that other programs take as a subcommand leads to what does it here.
-#[test]
-fn words_of_other_programs_lead_to_ours() {
-    for (arguments, ours) in [
-        (&["help"][..], "`ndjson-check --help`"),
-        (&["version"], "`ndjson-check --version`"),
-        (&["check", GOOD], "`ndjson-check FILE`"),
-        (&["run", "agent"], "`ndjson-check -- COMMAND`"),
-        (&["rule", "truncated-line"], "`ndjson-check rules NAME`"),
-        (&["profile"], "`ndjson-check profiles`"),
-    ] {
-        let message = refused(arguments);
-        assert!(message.contains(ours) && message.lines().count() == 1, "{message}");
-    }
 }
 
 /// Goal: a subcommand with a typo is named, and not read as a file.

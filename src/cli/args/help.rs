@@ -118,7 +118,7 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
 }
 
 /// What other programs call an option that is ours under another name.
-const OTHER_NAMES: [(&str, &str); 18] = [
+const OTHER_NAMES: [(&str, &str); 30] = [
     ("--html", "--report html=FILE"),
     ("--junit", "--report junit=FILE"),
     ("--markdown", "--report markdown=FILE"),
@@ -137,6 +137,18 @@ const OTHER_NAMES: [(&str, &str); 18] = [
     ("--agent", "--profile NAME"),
     ("--no-color", "--color never"),
     ("--no-colour", "--color never"),
+    ("--exit-code", "--exit-status N"),
+    ("--retry", "--retries N"),
+    ("--stdin", "ndjson-check without a file: it reads standard input"),
+    ("--input", "ndjson-check FILE, without an option"),
+    ("--ignore", "--allow RULE"),
+    ("--disable", "--allow RULE"),
+    ("--ci", "--report github"),
+    ("--github", "--report github"),
+    ("--budget", "--max-cost USD"),
+    ("--cost", "--max-cost USD"),
+    ("--max-time", "--timeout TIME"),
+    ("--transcript", "--to transcript"),
 ];
 
 /// Whether the option that the parser suggests is like the one that was given.
@@ -150,8 +162,24 @@ fn is_near(error: &clap::Error) -> bool {
     names.is_some_and(|(given, ours)| nearest(given, [ours].into_iter()).is_some())
 }
 
+/// A report is not a form of the stream.
+fn meant_report(error: &clap::Error) -> Option<String> {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
+        _ => "",
+    };
+    let (option, value) = (text(ContextKind::InvalidArg), text(ContextKind::InvalidValue));
+    let report = if value == "md" { "markdown" } else { value };
+    let is_report = ["html", "markdown", "junit", "sarif", "github"].contains(&report);
+    let is_meant = option.starts_with("--to ") && is_report;
+    is_meant.then(|| format!("use --report {report}=FILE"))
+}
+
 /// Our option for one that other programs have under another name.
 fn meant(error: &clap::Error) -> Option<String> {
+    if error.kind() == ErrorKind::InvalidValue {
+        return meant_report(error);
+    }
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }

@@ -28,6 +28,10 @@ pub(crate) fn meant_word(arguments: &[OsString]) -> Option<String> {
         "run" => "leave it out: `ndjson-check -- COMMAND` runs a command",
         "rule" | "explain" => "`ndjson-check rules NAME` explains a rule",
         "profile" => "`ndjson-check profiles` lists the profiles",
+        "stats" => "`ndjson-check --stats FILE` shows figures",
+        "transcript" => "`ndjson-check --to transcript FILE` shows what the agent did",
+        "report" => "`ndjson-check --report FORMAT FILE` writes a report",
+        "convert" => "`ndjson-check --to FORM FILE` converts a stream",
         // First: what follows takes ten times as long as to check a small stream.
         _ if word.starts_with('-') || Path::new(word).exists() => return None,
         "profiles" => return meant_profile(&arguments[2..]),
