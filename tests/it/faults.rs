@@ -9,6 +9,7 @@ pub(crate) const FAULTS: &[(&str, &str)] = &[
         "2:1: unknown key `x`; known are cost, tokens, turns, calls, failed-calls, \
          estimates",
     ),
+    ("presets = [\"tested\"]", "1:1: unknown key `presets`; it belongs below `[expect]`"),
     ("strict = true\nstrict = true", "2:1: duplicate key"),
     ("strict = ", "1:10: string values must be quoted"),
     ("rules.blank-line = off", "1:20: string values must be quoted"),

@@ -74,6 +74,17 @@ impl ConfigText {
     }
 }
 
+/// The keys of the sections.
+const SECTIONS: [(&str, &[&str]); 2] = [
+    ("limits", &["cost", "tokens", "turns", "failed-calls", "estimates"]),
+    ("expect", &["presets", "model", "session", "servers", "tools", "answer", "writes"]),
+];
+
+/// The section that has such a key.
+fn section_of(key: &str) -> Option<&'static str> {
+    SECTIONS.iter().find(|(_, keys)| keys.contains(&key)).map(|(section, _)| *section)
+}
+
 /// Options of the command line that the file does not have.
 const OPTIONS: [&str; 13] = [
     "call-timeout",
@@ -137,6 +148,9 @@ fn plain(message: &str) -> String {
     let hint = match limit.or_else(|| nearest(unknown, known.iter().copied())) {
         _ if what == "key" && OPTIONS.contains(&&*option) => {
             format!("`--{option}` is an option of the command line only")
+        }
+        _ if let Some(section) = section_of(unknown).filter(|it| known.contains(it)) => {
+            format!("it belongs below `[{section}]`")
         }
         Some(near) => format!("a similar one is `{near}`"),
         None if known.len() == 1 => format!("the only one is `{}`", known[0]),
