@@ -1,6 +1,9 @@
 //! The built-in profiles: one folder of `src/profile/builtin` each. `build.rs` lists them.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+
+use ndjson_check_shell::{ExitShown, run_of};
 
 use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 
@@ -55,9 +58,29 @@ impl BuiltInProfile {
         TEXTS[at.expect("it is one of them")]
     }
 
+    /// The one whose agent this program is, or runs: `timeout 9m claude -p`.
+    pub(super) fn of_call(program: &str, arguments: &[String]) -> Option<&'static Self> {
+        Self::of_program(program, arguments).or_else(|| Self::behind(program, arguments))
+    }
+
+    /// The agent that a wrapper runs, if the exit status is the agent's.
+    fn behind(wrapper: &str, arguments: &[String]) -> Option<&'static Self> {
+        let quoted = arguments.iter().map(|it| format!("'{}'", it.replace('\'', r"'\''")));
+        let line = [wrapper.to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ");
+        let found = Cell::new(None);
+        let run = run_of(&line, |command| {
+            let mut words = command.split(' ').map(str::to_owned);
+            let program = words.next().unwrap_or_default();
+            let agent = Self::of_program(&program, &words.collect::<Vec<_>>());
+            found.set(found.get().or(agent));
+            agent.is_some()
+        });
+        run.filter(|run| run.exit == ExitShown::Own).and_then(|_| found.get())
+    }
+
     /// The one whose name the program has, or that names this program. If several do, the one whose
     /// call shares most words with this call.
-    pub(super) fn of_call(program: &str, arguments: &[String]) -> Option<&'static Self> {
+    fn of_program(program: &str, arguments: &[String]) -> Option<&'static Self> {
         let program = if program == DEFAULT_PROGRAM { DEFAULT } else { program };
         let given: Vec<&str> = arguments.iter().flat_map(|it| it.split('=')).collect();
         let is_given = |word: &&str| given.iter().any(|it| it == word || is_short_for(word, it));
@@ -101,13 +124,30 @@ mod tests {
             ("grok -p x --output-format streaming-json", "grok"),
             ("grok -p x --output-format=streaming-messages-json", "grok-messages"),
         ] {
-            let mut words = call.split(' ').map(str::to_owned);
-            let program = words.next().expect("a program");
-            let arguments: Vec<String> = words.collect();
-            let found = BuiltInProfile::of_call(&program, &arguments);
-            assert_eq!(found.map(|profile| profile.name), Some(expected), "{call}");
+            assert_eq!(agent(&call.split(' ').collect::<Vec<_>>()), Some(expected), "{call}");
         }
-        assert!(BuiltInProfile::of_call("make", &[]).is_none());
+        assert_eq!(agent(&["make"]), None);
+    }
+
+    #[test]
+    fn wrappers_run_agents() {
+        for (call, expected) in [
+            (&["timeout", "9m", "claude", "-p", "it's here; make"][..], Some("claude")),
+            (&["env", "CI=1", "codex", "exec", "fix it"], Some("codex")),
+            (&["npx", "-y", "opencode", "run"], Some("opencode")),
+            (&["bash", "-c", "cd app && claude -p 'fix it'"], Some("claude")),
+            (&["bash", "-c", "claude -p 'fix it' | tee log"], None),
+            (&["bash", "-c", "claude -p 'fix it' || true"], None),
+            (&["python", "claude.py", "claude"], None),
+            (&["timeout", "9m", "make", "claude"], None),
+        ] {
+            assert_eq!(agent(call), expected, "{call:?}");
+        }
+    }
+
+    fn agent(call: &[&str]) -> Option<&'static str> {
+        let arguments: Vec<String> = call[1..].iter().map(|&it| it.to_owned()).collect();
+        BuiltInProfile::of_call(call[0], &arguments).map(|profile| profile.name)
     }
 
     /// Goal: the program finds the places of a table that was written when it was built.
