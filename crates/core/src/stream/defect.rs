@@ -98,7 +98,12 @@ impl LineDefect {
             Self::NotJson { at, what } => syntax(bytes, *at, what, noun),
             Self::NotAnObject { what } => {
                 let message = format!("the {noun} is {what}, not an object");
-                (Diagnostic::new(Rule::NotAnObject, message), 0)
+                let note = bytes
+                    .trim_ascii_start()
+                    .starts_with(b"\"{\\\"")
+                    .then_some("the event was encoded twice: `jq -r . FILE | ndjson-check`");
+                let diagnostic = Diagnostic::new(Rule::NotAnObject, message);
+                (note.into_iter().fold(diagnostic, Diagnostic::note), 0)
             }
         }
     }
@@ -253,6 +258,8 @@ mod tests {
             ("\x1b[?25h", "a terminal has them, as with `script`"),
             ("Script done on 2026-11-27 02:03:00+00:00", "if `script` wrote it"),
             ("{}\r{}", "the lines end with a carriage return alone"),
+            ("{'type': 'system'}", "if Python wrote it"),
+            ("\"{\\\"type\\\":1}\"", "the event was encoded twice"),
         ] {
             each_block(format!("{text}\n").as_bytes(), usize::MAX, 100, |block| {
                 for line in block {

@@ -16,7 +16,8 @@ pub(super) fn syntax(bytes: &[u8], at: usize, what: &str, noun: &str) -> (Diagno
         let message = format!("the {noun} was cut, and an object begins at byte {next} of it");
         (message, Some(APPENDED))
     } else {
-        (format!("{}, at byte {at} of the {noun}", plain(what)), None)
+        let note = bytes[start..].starts_with(b"{'").then_some(PYTHON);
+        (format!("{}, at byte {at} of the {noun}", plain(what)), note)
     };
     let diagnostic = Diagnostic::new(Rule::InvalidJson, message);
     (note.into_iter().fold(diagnostic, Diagnostic::note), at)
@@ -40,6 +41,7 @@ const CARRIAGE_RETURNS: &str =
     "the lines end with a carriage return alone: `tr '\\r' '\\n' < FILE | ndjson-check`";
 const COLOURS: &str = "the events have terminal colours: call the agent with NO_COLOR=1";
 const NUL: &str = "a file has them where its end was not written, as when a machine lost its power";
+const PYTHON: &str = "if Python wrote it, print `json.dumps(event)` in place of the dictionary";
 const STDERR: &str =
     "another program, or standard error, wrote it: is stderr merged into stdout (2>&1)?";
 const TERMINAL: &str =
