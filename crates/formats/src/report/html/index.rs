@@ -315,11 +315,16 @@ impl IndexRow {
         ];
         let numbers = numbers.iter().zip(COLUMNS);
         let shown = self.stream.strip_prefix(folder).unwrap_or(&self.stream);
+        let between = match &self.headline.rest {
+            rest if rest.starts_with(": ") => ": ",
+            rest if rest.is_empty() => "",
+            _ => " · ",
+        };
         html! {
             tr {
                 th.name scope="row" { a href=(self.page) { (name(shown)) } }
                 td.reason {
-                    span.why { (self.headline.reason) " " }
+                    span.why { (self.headline.mark()) " " (self.headline.reason) (between) }
                     (WithCode(self.headline.detail()))
                 }
                 td { (self.agent) }

@@ -41,6 +41,7 @@ page.transcript = (form) => {
   const { search, previous, next, failure, fold, copy } = form.elements;
   const output = form.querySelector("output");
   const bad = ".failed, .refused, .open, .finding.error, .notice.error";
+  let sought = "";
   let hits = [];
   let hit = -1;
   let on = null;
@@ -56,7 +57,8 @@ page.transcript = (form) => {
   const say = (shown) => {
     const words = [];
     if (search.value.trim()) {
-      words.push(hits.length === 0 ? "no hit" : Math.max(hit + 1, 1) + " of " + hits.length + " hits");
+      const count = hits.length + (hits.length === 1 ? " hit" : " hits");
+      words.push(hits.length === 0 ? "no hit" : hits.length === 1 ? count : Math.max(hit + 1, 1) + " of " + count);
     }
     if (shown !== undefined) left = shown;
     if (left < items.length) words.push(left + " of " + items.length + " entries");
@@ -81,7 +83,7 @@ page.transcript = (form) => {
   // All places of the text, also those that are folded.
   const find = () => {
     const term = search.value.trim().toLowerCase();
-    [hits, hit] = [[], -1];
+    [sought, hits, hit] = [search.value, [], -1];
     globalThis.CSS?.highlights?.clear();
     for (const item of term ? items : []) {
       if (item.hidden) continue;
@@ -240,7 +242,7 @@ page.transcript = (form) => {
     const isInput = target.isContentEditable || target.matches?.("input, select, textarea");
     if (target === search && key === "Enter") {
       clearTimeout(timer);
-      if (hits.length === 0) find();
+      if (hits.length === 0 || search.value !== sought) find();
       toHit(event.shiftKey ? -1 : 1);
     } else if (target === search && key === "Escape") {
       search.value = "";
