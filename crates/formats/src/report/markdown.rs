@@ -26,6 +26,9 @@ const MARKDOWN_ROWS_MAX: usize = 20;
 
 const MARKDOWN_LIST_BYTES_MAX: usize = 8_000;
 
+/// Longest headline of a stream without a section, in bytes.
+const SHORT_BYTES_MAX: usize = 120;
+
 /// Longest name of a tool in a Markdown report, in bytes.
 const MARKDOWN_NAME_BYTES_MAX: usize = 60;
 
@@ -156,7 +159,8 @@ impl Output for Markdown {
         }
         self.last_body = format!("{name} · {section}");
         let section = format!("### {name}\n\n{}\n\n{section}", self.last);
-        let text = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
+        let short = prose(&clipped(&headline.text(), SHORT_BYTES_MAX));
+        let text = format!("- {name}: {} {short}\n", headline.mark());
         self.sections.add(class, section, ShortStream { text, kind: headline.group });
     }
 

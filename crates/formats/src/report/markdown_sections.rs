@@ -95,8 +95,8 @@ impl Streams {
         of_kind.lines.push(text);
     }
 
-    /// As many sections as leave room for the line of each other stream, and these lines; the most
-    /// frequent kind first. Also whether each stream is shown.
+    /// One section of each kind, and as many others as leave room for the line of each other
+    /// stream; the most frequent kind first. Also whether each stream is shown.
     fn text(mut self, room: usize) -> (String, bool) {
         self.kinds.sort_by_key(|it| std::cmp::Reverse(it.count()));
         let headings: usize = self.kinds.iter().map(|it| it.heading().len() + 1).sum();
@@ -118,20 +118,28 @@ impl Streams {
         (text, count == 0)
     }
 
-    /// How many sections of each kind there is room for: one of each, then others.
+    /// How many sections of each kind there is room for: one of each, then others if all lines
+    /// have room, too.
     fn sections(&self, room: usize) -> Vec<usize> {
         let mut shown = vec![0; self.kinds.len()];
+        let mut alone = 0;
         let mut bytes = self.line_bytes;
-        for most in [1, usize::MAX] {
-            for (of_kind, count) in self.kinds.iter().zip(&mut shown) {
-                let rest = of_kind.sections.iter().zip(&of_kind.lines).take(most).skip(*count);
-                for (section, line) in rest {
-                    if bytes + section.len() - line.len() > room {
-                        break;
-                    }
-                    bytes = bytes + section.len() - line.len();
-                    *count += 1;
+        for (of_kind, count) in self.kinds.iter().zip(&mut shown) {
+            let Some(section) = of_kind.sections.first() else { continue };
+            if alone + section.len() <= room {
+                alone += section.len();
+                bytes += section.len() - of_kind.lines[0].len();
+                *count = 1;
+            }
+        }
+        for (of_kind, count) in self.kinds.iter().zip(&mut shown) {
+            for (section, line) in of_kind.sections.iter().zip(&of_kind.lines).skip(*count) {
+                let more = section.len() - line.len();
+                if bytes + more > room {
+                    break;
                 }
+                bytes += more;
+                *count += 1;
             }
         }
         shown
