@@ -49,7 +49,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "",
         "agents/claude/connection-lost.ndjson",
-        "failed: API Error: Connection to the API was lost (ECONNRESET), a retry may help",
+        "failed: API Error: Connection to the API was lost (ECONNRESET); a retry may help",
     ),
     (
         "",
@@ -69,8 +69,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "--strict",
         "rules/unknown-event/new-subtype.ndjson",
-        "something in it is unknown: line 3: the profile does not know the event \
-         `system/editor_state`",
+        "unknown to the profile: the event `system/editor_state` in line 3",
     ),
     (
         "",
@@ -81,7 +80,7 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
     (
         "",
         "agents/claude/permission-rule.ndjson",
-        "succeeded, but tool calls were refused (1 of 2: git push)",
+        "succeeded, but a tool call was refused (1 of 2: git push)",
     ),
     ("", "agents/codex/no-answer.ndjson", "succeeded, but the answer is empty"),
     (
@@ -107,14 +106,14 @@ const OF_FIXTURES: &[(&str, &str, &str)] = &[
         "agents/claude/success-in-a-failed-event.ndjson",
         "failed, but reports success: model_error",
     ),
-    ("", "agents/claude/overloaded.ndjson", "failed: API Error: 529 Overloaded, a retry may help"),
+    ("", "agents/claude/overloaded.ndjson", "failed: API Error: 529 Overloaded; a retry may help"),
     ("", "agents/gemini/unknown-status.ndjson", "failed: cancelled"),
     ("", "agents/cline/failed.ndjson", "failed: it is not signed in, or may not use the model"),
     ("", "agents/muse/cancelled.ndjson", "stopped"),
     (
         "",
         "agents/antigravity/denied-but-success.ndjson",
-        "failed: tool calls were refused (1 of 1: rm -r build)",
+        "failed: a tool call was refused (1 of 1: rm -r build)",
     ),
     ("", "agents/cursor/plain.ndjson", "succeeded"),
 ];

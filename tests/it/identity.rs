@@ -127,6 +127,7 @@ fn heads(checker: &mut Checker, streams: &[(String, String, Vec<u8>)]) -> Vec<(S
             r#"{"timestamp":"t","type":"session_meta","payload":{"session_id":"s"}}"#,
         ),
         ("claude-session", r#"{"isSidechain":false,"sessionId":"a","uuid":"b"}"#),
+        ("claude-subagent", r#"{"isSidechain":true,"agentId":"c","sessionId":"a","uuid":"b"}"#),
         ("claude-session", r#"{"type":"summary","summary":"a","leafUuid":"b"}"#),
     ];
     heads
@@ -180,14 +181,14 @@ fn a_stream_of_two_agents_is_told_apart() {
     let output = run_on(&["--strict"], format!("{head}{stream}").as_bytes());
     assert_eq!(output.status.code(), Some(1));
     let reported = text(&output.stdout);
-    let expected = "    error[wrong-profile] line 2\n      note: an earlier event shows codex-old; \
-                    if two agents wrote this, split it, or else choose the profile cursor or \
-                    codex-old\n";
+    let expected = "    error[wrong-profile] line 2\n      note: if two agents wrote this, check \
+                    each part alone; if a wrapper or plugin wrote one of these events, choose the \
+                    profile of the others, and allow wrong-profile\n";
     assert!(reported.contains(expected), "{reported}");
-    let head =
-        "✗ the wrong profile: this looks like a stream of cursor, but the profile is codex-old";
-    assert!(reported.starts_with(head), "{reported}");
-    assert_eq!(reported.matches("wrong-profile").count(), 1, "{reported}");
+    let says = "✗ events of two agents: this looks like a stream of cursor, but an earlier event \
+                is of codex-old";
+    assert!(reported.starts_with(says), "{reported}");
+    assert_eq!(reported.matches("[wrong-profile]").count(), 1, "{reported}");
     // Behind the first events, too, nothing of the other agent is known.
     let stream = format!("{}{stream}", head.repeat(20));
     assert_eq!(run_on(&[], stream.as_bytes()).status.code(), Some(1));

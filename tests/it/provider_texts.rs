@@ -254,7 +254,7 @@ fn a_run_that_succeeded_has_no_reason_of_a_provider() {
     let report = run_on(&["--profile", "codex", "-"], codex(says).as_bytes());
     assert_eq!(report.status.code(), Some(3));
     assert!(
-        text(&report.stdout).contains("failed: the provider failed, a retry may help"),
+        text(&report.stdout).contains("failed: the provider failed; a retry may help"),
         "{report:?}"
     );
 }

@@ -250,7 +250,7 @@ fn each_report_says_whether_a_retry_is_worth_it() {
     let stream = codex("You've hit your usage limit. Or try again in 12 minutes.");
     let report = |format: &str| text(&run_on(&["--report", format], stream.as_bytes()).stdout);
     let human = report("human");
-    assert!(human.contains("12 minutes, may be retried in 12 m 00 s"), "{human}");
+    assert!(human.contains("12 minutes; may be retried in 12 m 00 s"), "{human}");
     let markdown = report("markdown");
     assert!(markdown.contains("may be retried in 12 m 00 s"), "{markdown}");
     let json: Value = serde_json::from_str(report("json").lines().next().unwrap()).unwrap();

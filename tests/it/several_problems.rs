@@ -81,7 +81,7 @@ fn a_run_that_succeeded_has_all_its_reservations() {
     let spoken = format!("\"text\":{answer}");
     let silent = refused.replace(&answer, "\"\"");
     assert!(!silent.contains(&spoken), "{silent}");
-    let but = "tool calls were refused (1 of 2: git push)";
+    let but = "a tool call was refused (1 of 2: git push)";
     let says = headline("", &[], silent.as_bytes());
     assert_eq!(says, format!("succeeded, but {but}, and the answer is empty"));
     let says = headline("", &["--strict"], silent.as_bytes());

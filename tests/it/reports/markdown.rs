@@ -57,7 +57,7 @@ fn sentences_are_prose() {
     let open = fs::read(root().join("fixtures/rules/unfinished-call/one-open.ndjson")).unwrap();
     for (stream, shown) in [
         (cut, "## ✗ cut short in the middle of line 10\n"),
-        (&denied, "(`--allowedTools` or `--permission-mode acceptEdits` allows tools, unless"),
+        (&denied, "(for edits also `--permission-mode acceptEdits`) allows tools, unless"),
         (&denied, "## ✗ every tool call was refused (3 of 3: git push origin main, "),
         (&open, "line 5: the `shell` call `systemctl restart worker` was still open when"),
         (b"Hi, *I* fixed\n", r"## ✗ plain text, not events: `Hi, *I* fixed`; call the agent"),

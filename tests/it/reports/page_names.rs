@@ -40,7 +40,7 @@ fn the_agent_has_its_name() {
 fn the_remedy_is_at_the_top() {
     let page = page(&fixture("agents/claude/denied-tools.ndjson"));
     let head = page.split_once("<header>").unwrap().1.split_once("</header>").unwrap().0;
-    assert!(head.contains("<code>--allowedTools</code> or"), "{head}");
+    assert!(head.contains("<code>--allowedTools</code> (for edits also"), "{head}");
 }
 
 /// Goal: a row says how far a plan is, and its steps are a list.

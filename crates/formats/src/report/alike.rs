@@ -5,7 +5,7 @@ use ndjson_check_core::{Diagnostic, Rule, ToolCall, counted};
 use super::Headline;
 use super::call_names::{called, line_text, noted};
 use super::first_findings::may_be_of_next_run;
-use super::headline::{BEFORE_EVENTS, PLAIN_TEXT, SEVERAL_RUNS, WRONG_PROFILE};
+use super::headline::{BEFORE_EVENTS, PLAIN_TEXT, SEVERAL_RUNS};
 
 /// Lines that are named for one message.
 const LINES_NAMED_MAX: usize = 5;
@@ -24,7 +24,7 @@ pub(super) struct Alike<'d> {
 pub(super) fn is_cause(found: &Diagnostic, headline: &Headline) -> bool {
     match headline.reason {
         // The profile of another agent finds much that is right.
-        WRONG_PROFILE => found.rule == Rule::WrongProfile,
+        _ if headline.is_foreign() => found.rule == Rule::WrongProfile,
         SEVERAL_RUNS => !may_be_of_next_run(found) || found.note.is_some(),
         PLAIN_TEXT | BEFORE_EVENTS => found.rule != Rule::EmptyStream,
         _ => true,
@@ -38,9 +38,11 @@ pub(super) fn causes<'d>(found: &'d [Diagnostic], headline: &Headline) -> Vec<&'
 
 /// That so many findings are not shown, and why; none if the headline says all that they say.
 pub(super) fn hidden(count: usize, headline: &Headline) -> Option<String> {
-    let why = match headline.reason {
-        WRONG_PROFILE => "they follow from the profile",
-        SEVERAL_RUNS => "they are about the next run",
+    let why = match (headline.reason, count) {
+        (_, 1) if headline.is_foreign() => "it follows from the profile",
+        _ if headline.is_foreign() => "they follow from the profile",
+        (SEVERAL_RUNS, 1) => "it is about the next run",
+        (SEVERAL_RUNS, _) => "they are about the next run",
         _ => return None,
     };
     let more = counted(count as u64, "more finding");

@@ -8,8 +8,8 @@ use ndjson_check_core::{
 use super::FirstFindings;
 use super::call_names::named;
 use super::headline::{
-    ALL_REFUSED, CALL_OPEN, CALLS_OPEN, CUT_SHORT, NO_STREAM, Sentence, WRONG_PROFILE, after_colon,
-    one_line,
+    ALL_REFUSED, BUT_REFUSED, BUT_SEVERAL_REFUSED, CALL_OPEN, CALL_REFUSED, CALLS_OPEN,
+    CALLS_REFUSED, CUT_SHORT, NO_STREAM, Sentence, after_colon, is_foreign, one_line,
 };
 use super::plain_words::in_plain_words;
 
@@ -22,19 +22,23 @@ const CALL_BYTES_MAX: usize = 60;
 /// Why a person should look at a run that succeeded, the worst first.
 const BUT: [(Rule, &str); 5] = [
     (Rule::AllCallsFailed, "succeeded, but every tool call failed"),
-    (Rule::DeniedCall, "succeeded, but tool calls were refused"),
+    (Rule::DeniedCall, BUT_SEVERAL_REFUSED),
     (Rule::BackgroundWorkLost, "succeeded, but background work may be lost"),
     (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
-    (Rule::ToolServerUnavailable, "succeeded, but without all of its tools"),
+    (Rule::ToolServerUnavailable, "succeeded, but some of its tools were missing"),
 ];
 
 /// The run succeeded, and this is why the stream does not pass.
 pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     let message = || after_colon(&named(worst, &summary.tool_calls));
     match worst.rule {
-        Rule::AllCallsRefused => (ALL_REFUSED, refused(summary)),
+        Rule::AllCallsRefused => (ALL_REFUSED, refused(summary).1),
+        Rule::AllCallsFailed if refusals(summary) > 0 => {
+            ("no tool call succeeded", failures_and_refusals(summary))
+        }
         Rule::AllCallsFailed => ("every tool call failed", failures(summary)),
-        Rule::DeniedCall => ("tool calls were refused", refused(summary)),
+        Rule::DeniedCall => refused(summary),
+        Rule::RejectedWithoutStart if refusals(summary) > 0 => refused(summary),
         Rule::ExpectationFailed => (NOT_AS_EXPECTED, broken(worst)),
         Rule::SuccessAfterFatalError | Rule::ExitStatusContradictsResult => {
             ("contradicts itself", message())
@@ -47,35 +51,52 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
                 count => (CALLS_OPEN, format!(" ({count} of {}: {open})", counts.total)),
             }
         }
-        Rule::BackgroundWorkLost => ("background work was lost", message()),
+        Rule::BackgroundWorkLost => ("background work may be lost", message()),
         Rule::EmptyAnswer if is_silent_after_call(worst) => {
             ("no text follows the last call", String::new())
         }
         Rule::EmptyAnswer => ("the answer is empty", String::new()),
-        Rule::ToolServerUnavailable => ("ran without all of its tools", message()),
+        Rule::ToolServerUnavailable => ("some of its tools were missing", message()),
         Rule::RepeatedCall => ("repeats itself", message()),
         Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => (CUT_SHORT, message()),
-        Rule::UnknownEvent | Rule::UndocumentedEvent | Rule::UnknownTool | Rule::UnknownValue => {
-            ("something in it is unknown", in_line(worst, summary))
+        Rule::TruncatedLine => {
+            let line =
+                worst.line.map_or(String::new(), |line| format!(" in the middle of line {line}"));
+            (CUT_SHORT, line)
+        }
+        Rule::UndocumentedEvent => ("not documented", unknown(worst)),
+        Rule::UnknownEvent | Rule::UnknownTool | Rule::UnknownValue => {
+            ("unknown to the profile", unknown(worst))
         }
         _ => ("the stream is broken", in_line(worst, summary)),
     }
 }
 
+/// What the message says is not known, without what the reason says.
+fn unknown(found: &Diagnostic) -> String {
+    let what = found.message.trim_start_matches("the profile does not know ");
+    let what = what.trim_end_matches(" is not documented");
+    let line = found.line.map_or(String::new(), |line| format!(" in line {line}"));
+    after_colon(&format!("{what}{line}"))
+}
+
 pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
-    let counts = &summary.call_counts;
-    let refusals = counts.rejected + counts.denied;
+    let refusals = refusals(summary);
     // A baseline accepts findings; it does not change what happened.
-    let is_accepted = summary.known > 0 && refusals > 0;
-    if found.of(Rule::AllCallsRefused).is_some() || is_accepted && refusals == counts.total {
-        return (ALL_REFUSED, refused(summary));
+    let is_accepted = summary.known > 0;
+    let all_refused = is_accepted && refusals > 0 && refusals == summary.call_counts.total;
+    if found.of(Rule::AllCallsRefused).is_some() || all_refused {
+        return (ALL_REFUSED, refused(summary).1);
     }
-    let is_so = |rule| match (rule, found.of(rule).is_some()) {
-        (Rule::DeniedCall, is_found) => is_found && refusals > 0 || is_accepted,
-        (_, is_found) => is_found,
+    let shows = [Rule::DeniedCall, Rule::RejectedWithoutStart];
+    let is_shown = is_accepted || shows.into_iter().any(|rule| found.of(rule).is_some());
+    let none_succeeded = refusals > 0 && found.of(Rule::AllCallsFailed).is_some();
+    let is_so = |rule| match rule {
+        Rule::DeniedCall => refusals > 0 && is_shown && !none_succeeded,
+        _ => found.of(rule).is_some(),
     };
     let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
     let said = |(rule, words)| match found.of(rule) {
@@ -87,13 +108,17 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     let reason = match but.next() {
         None if is_silent => return (SILENT, rest),
         None => "succeeded",
+        Some((Rule::AllCallsFailed, _)) if none_succeeded => {
+            rest += &failures_and_refusals(summary);
+            "succeeded, but no tool call succeeded"
+        }
         Some((Rule::AllCallsFailed, reason)) => {
             rest += &failures(summary);
             reason
         }
-        Some((Rule::DeniedCall, reason)) => {
-            rest += &refused(summary);
-            reason
+        Some((Rule::DeniedCall, _)) => {
+            rest += &refused(summary).1;
+            if refusals == 1 { BUT_REFUSED } else { BUT_SEVERAL_REFUSED }
         }
         Some((_, reason)) => reason,
     };
@@ -120,7 +145,9 @@ pub(super) fn and_more(
     // Of some rules the sentence has all findings.
     let of_all = match said.rule {
         Rule::AllCallsRefused => &[Rule::AllCallsRefused, Rule::DeniedCall][..],
-        Rule::DeniedCall => &[Rule::DeniedCall],
+        Rule::DeniedCall | Rule::RejectedWithoutStart => {
+            &[Rule::DeniedCall, Rule::RejectedWithoutStart]
+        }
         Rule::UnfinishedCall => &[Rule::UnfinishedCall],
         _ => &[],
     };
@@ -132,15 +159,26 @@ pub(super) fn and_more(
     }
 }
 
-pub(super) fn refused(summary: &StreamSummary) -> String {
-    let counts = &summary.call_counts;
-    let refused = counts.rejected + counts.denied;
+fn refusals(summary: &StreamSummary) -> u64 {
+    summary.call_counts.rejected + summary.call_counts.denied
+}
+
+pub(super) fn refused(summary: &StreamSummary) -> Sentence {
+    let refused = refusals(summary);
     let names = calls(summary, |call| call.outcome.is_some_and(CallOutcome::is_refusal));
     let colon = if names.is_empty() { "" } else { ": " };
     // A single object names refused calls only: how many calls there were is not known.
     let is_object = summary.format == AgentFormat::Json;
-    let of = if is_object { String::new() } else { format!(" of {}", counts.total) };
-    format!(" ({refused}{of}{colon}{names})")
+    let of = if is_object { String::new() } else { format!(" of {}", summary.call_counts.total) };
+    let reason = if refused == 1 { CALL_REFUSED } else { CALLS_REFUSED };
+    (reason, format!(" ({refused}{of}{colon}{names})"))
+}
+
+fn failures_and_refusals(summary: &StreamSummary) -> String {
+    let is_meant = |it: CallOutcome| it == CallOutcome::Failed || it.is_refusal();
+    let names = calls(summary, |call| call.outcome.is_some_and(is_meant));
+    let (failed, refused) = (summary.call_counts.failed, refusals(summary));
+    format!(" ({failed} failed, {refused} refused: {names})")
 }
 
 fn failures(summary: &StreamSummary) -> String {
@@ -152,7 +190,7 @@ fn failures(summary: &StreamSummary) -> String {
 
 /// What a run did that did not succeed, and must not.
 pub(super) fn forbidden(reason: &str, found: &FirstFindings) -> String {
-    let is_of_run = ![NOT_AS_EXPECTED, WRONG_PROFILE, NO_STREAM].contains(&reason);
+    let is_of_run = ![NOT_AS_EXPECTED, NO_STREAM].contains(&reason) && !is_foreign(reason);
     let found = found.error(Rule::ExpectationFailed).filter(|_| is_of_run);
     found.map_or_else(String::new, |it| format!("; {NOT_AS_EXPECTED}{}", broken(it)))
 }

@@ -32,7 +32,8 @@ pub struct Headline {
     pub(super) has_warnings: bool,
 }
 
-pub(super) const WRONG_PROFILE: &str = "the wrong profile";
+const WRONG_PROFILE: &str = "the wrong profile";
+const TWO_AGENTS: &str = "events of two agents";
 pub(super) const NO_STREAM: &str = "not an agent's stream";
 pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
@@ -45,6 +46,12 @@ pub(super) const SEVERAL_RUNS: &str = "more than one run";
 pub(super) const ALL_REFUSED: &str = "every tool call was refused";
 pub(super) const CALL_OPEN: &str = "a tool call never ended";
 pub(super) const CALLS_OPEN: &str = "tool calls never ended";
+pub(super) const CALL_REFUSED: &str = "a tool call was refused";
+pub(super) const CALLS_REFUSED: &str = "tool calls were refused";
+pub(super) const BUT_REFUSED: &str = "succeeded, but a tool call was refused";
+pub(super) const BUT_SEVERAL_REFUSED: &str = "succeeded, but tool calls were refused";
+const ONE_AND_SEVERAL: [(&str, &str); 3] =
+    [(CALL_OPEN, CALLS_OPEN), (CALL_REFUSED, CALLS_REFUSED), (BUT_REFUSED, BUT_SEVERAL_REFUSED)];
 
 pub(super) type Sentence = (&'static str, String);
 impl Headline {
@@ -71,7 +78,8 @@ impl Headline {
         let rest = format!("{rest}{retry}");
         let why = failed_because(summary.facts.reason);
         // One call and several are one problem.
-        let reason_of_all = if reason == CALLS_OPEN { CALL_OPEN } else { reason };
+        let of_all = ONE_AND_SEVERAL.into_iter().find(|(_, several)| *several == reason);
+        let reason_of_all = of_all.map_or(reason, |(one, _)| one);
         let group =
             why.filter(|_| [FAILED, BEFORE_EVENTS].contains(&reason)).unwrap_or(reason_of_all);
         Self { passed: summary.passed(), reason, group, rest, has_warnings }
@@ -90,6 +98,11 @@ impl Headline {
     pub(super) fn note_of(&self, found: &Diagnostic) -> Option<String> {
         let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
         noted(found).filter(|_| !has_no_event || found.rule != Rule::InvalidJson)
+    }
+
+    /// Whether the profile is that of another agent, at least for a part of the stream.
+    pub(super) fn is_foreign(&self) -> bool {
+        is_foreign(self.reason)
     }
 
     /// Whether the sentence has this text in it, but for the full stop, or for a short rest where
@@ -118,23 +131,29 @@ impl Headline {
     }
 }
 
+pub(super) fn is_foreign(reason: &str) -> bool {
+    [WRONG_PROFILE, TWO_AGENTS].contains(&reason)
+}
+
 /// Whether a retry is worth it, where that is good news.
 fn retry(summary: &StreamSummary) -> String {
     match (summary.facts.retryable, summary.facts.retry_after) {
-        (_, Some(RetryAfter::Seconds(0))) => ", may be retried at once".to_owned(),
+        (_, Some(RetryAfter::Seconds(0))) => "; may be retried at once".to_owned(),
         (_, Some(RetryAfter::Seconds(seconds))) => {
-            format!(", may be retried in {}", duration(seconds.saturating_mul(1_000)))
+            format!("; may be retried in {}", duration(seconds.saturating_mul(1_000)))
         }
-        (_, Some(time)) => format!(", may be retried at {time}"),
-        (Some(Retryable::Yes), None) => ", a retry may help".to_owned(),
-        (Some(Retryable::Later), None) => ", a later retry may help".to_owned(),
+        (_, Some(time)) => format!("; may be retried at {time}"),
+        (Some(Retryable::Yes), None) => "; a retry may help".to_owned(),
+        (Some(Retryable::Later), None) => "; a later retry may help".to_owned(),
         _ => String::new(),
     }
 }
 
 fn sentence(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     if let Some(other) = found.error(Rule::WrongProfile) {
-        return (WRONG_PROFILE, after_colon(&other.message));
+        let has_own = other.message.contains(", but an earlier event is of ");
+        let reason = if has_own { TWO_AGENTS } else { WRONG_PROFILE };
+        return (reason, after_colon(&other.message));
     }
     if let Some(other) = found.error(Rule::NotNdjson) {
         let what = other.message.split(", not NDJSON").next().unwrap_or_default();
@@ -226,7 +245,10 @@ fn failed(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let counts = &summary.call_counts;
     let was_refused = reason == Some(EndReason::Permission) && counts.rejected + counts.denied > 0;
     let known = || match of_shell(status, reason).or_else(|| words(reason))? {
-        _ if was_refused => Some(format!("tool calls were refused{}", refused(summary))),
+        _ if was_refused => {
+            let (reason, rest) = refused(summary);
+            Some(format!("{reason}{rest}"))
+        }
         known => Some(known.to_owned()),
     };
     // What standard error ends with is older than the end by `timeout`.
@@ -302,7 +324,7 @@ fn truncated(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
 /// What a stream without events has in their place.
 fn in_place_of_events(summary: &StreamSummary, found: &FirstFindings) -> Option<Sentence> {
     let count = |rule| summary.rule_counts.get(&rule).copied().unwrap_or_default();
-    if summary.events > 0 || summary.lines == 0 {
+    if summary.events > 0 || summary.lines == 0 || summary.cut_line.is_some() {
         return None;
     }
     if count(Rule::InvalidUtf8) > count(Rule::InvalidJson) {

@@ -70,8 +70,13 @@ struct ShownLine {
 }
 
 impl ShownLine {
+    fn plain(text: String) -> Self {
+        Self { indent: 4, label: (Style::Plain, String::new()), rest: (Style::Plain, text) }
+    }
+
     fn quiet(text: String) -> Self {
-        Self { indent: 4, label: (Style::Plain, String::new()), rest: (Style::Quiet, text) }
+        let plain = Self::plain(text);
+        Self { rest: (Style::Quiet, plain.rest.1), ..plain }
     }
 
     fn write(&self, look: Look, out: &mut String) {
@@ -212,12 +217,12 @@ fn context(summary: &StreamSummary, headline: &Headline) -> Vec<ShownLine> {
         let text = text.strip_prefix("the exit status means: ").unwrap_or(text);
         !headline.says(text)
     };
-    let stderr = summary.stderr.iter().map(|line| ("stderr: ", visible(line).into_owned()));
-    let error = summary.facts.error_text.iter().map(|text| ("agent: ", visible(text).into_owned()));
+    let stderr = summary.stderr.iter().map(|line| ("stderr: ", line.clone()));
+    let error = summary.facts.error_text.iter().map(|text| ("agent: ", text.clone()));
     let notes = summary_text::news(summary, headline).filter(|note| !note.is_of_check());
     let notes = notes.map(|note| ("note: ", note.to_string()));
     let all = stderr.chain(error).chain(notes).filter(|(_, text)| is_new(text));
-    all.map(|(label, text)| ShownLine::quiet(format!("{label}{text}"))).collect()
+    all.map(|(label, text)| ShownLine::quiet(format!("{label}{}", visible(&text)))).collect()
 }
 
 /// The findings, errors first, those of a rule together.
@@ -294,7 +299,7 @@ impl Alike<'_> {
 
     fn note(&self, headline: &Headline) -> Option<ShownLine> {
         let note = self.note_text(headline);
-        (!note.is_empty()).then(|| ShownLine::quiet(format!("note: {note}")))
+        (!note.is_empty()).then(|| ShownLine::plain(format!("note: {note}")))
     }
 }
 

@@ -5,7 +5,7 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
-use super::headline::{CUT_SHORT, WRONG_PROFILE, failure_at};
+use super::headline::{CUT_SHORT, failure_at};
 use super::{Headline, RunTotals, duration};
 
 /// Longest name of an agent or a model, in bytes.
@@ -34,7 +34,7 @@ pub(crate) fn outcome(summary: &StreamSummary) -> String {
 /// What is known of why a run did not succeed: the agent's own words, how its process ended, what
 /// the check noted about the end, and the line of standard error that names the error. Not escaped.
 pub(super) fn reasons(summary: &StreamSummary, headline: &Headline) -> Vec<String> {
-    if headline.reason == WRONG_PROFILE {
+    if headline.is_foreign() {
         // The profile of another agent misreads them.
         return Vec::new();
     }
@@ -90,7 +90,7 @@ pub(super) fn figures_below(
     summary: &StreamSummary,
     headline: &Headline,
 ) -> Vec<String> {
-    if headline.reason == WRONG_PROFILE {
+    if headline.is_foreign() {
         // By the profile of another agent they mislead.
         return vec![counted(summary.events, "event")];
     }
@@ -121,7 +121,7 @@ pub(super) fn agent_in(title: &str) -> &str {
 pub(super) fn misleads(note: &Note, headline: &Headline) -> bool {
     match note {
         // By the profile of another agent all notes mislead.
-        _ if headline.reason == WRONG_PROFILE => !note.is_of_check(),
+        _ if headline.is_foreign() => !note.is_of_check(),
         // There is no event to which a profile applies.
         Note::ProfileFallback { .. } => true,
         _ => false,

@@ -105,18 +105,16 @@ impl<'c> FirstEvents<'c> {
             Author::Agent(_) => Author::Agent(&profiles),
             unread @ Author::Unread(_) => *unread,
         };
-        let message = format!("this looks like {looks}, but the profile is {name}");
-        let note = match (profiles.is_empty(), self.source) {
-            (true, _) => "the profile jsonl checks any JSON Lines".to_owned(),
-            (false, ProfileSource::Named) => {
-                format!("use the profile {profiles}, or name none")
-            }
-            (false, _) => {
-                format!(
-                    "an earlier event shows {name}; if two agents wrote this, split it, \
-                     or else choose the profile {profiles} or {name}"
-                )
-            }
+        let is_behind_own = self.is_shown || self.source == ProfileSource::Detected;
+        let other = if is_behind_own { "an earlier event is of" } else { "the profile is" };
+        let message = format!("this looks like {looks}, but {other} {name}");
+        let note = match profiles.is_empty() {
+            true => "the profile jsonl checks any JSON Lines".to_owned(),
+            false if is_behind_own => "if two agents wrote this, check each part alone; if a \
+                wrapper or plugin wrote one of these events, choose the profile of the others, \
+                and allow wrong-profile"
+                .to_owned(),
+            false => format!("use the profile {profiles}, or name none"),
         };
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
