@@ -284,13 +284,12 @@ fn evidence(summary: &StreamSummary, found: &FirstFindings) -> String {
 pub(super) fn failure_at(summary: &StreamSummary, line: u64, sign: FailureSource) -> String {
     match sign {
         FailureSource::LastEvent => format!(": the stream ends at line {line}, before an answer"),
-        FailureSource::Error => format!(": see the error in line {line}"),
-        FailureSource::EarlierEvent => format!(": no event after line {line} shows success"),
+        FailureSource::Error | FailureSource::EarlierEvent => format!(": see line {line}"),
         FailureSource::Unfinished => {
             format!(": the run ended at line {line}, in the middle of a turn")
         }
         _ if summary.text_bytes == 0 => format!(" without an answer: see line {line}"),
-        _ => format!(": line {line} says so, but gives no known reason"),
+        _ => format!(": see line {line}, which gives no known reason"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::check::contract::Options;
 use crate::check::end_of_run::LastLine;
-use crate::check::error_text::is_trace;
+use crate::check::error_text::{is_failure, is_trace, says_something};
 use crate::check::findings::Findings;
 use crate::check::note::counted;
 use crate::facts::FactReader;
@@ -40,6 +40,8 @@ pub(crate) struct LineCheck<'c> {
     pub(crate) first_text: Option<String>,
     /// The last such text: a trace of calls ends with the error.
     last_text: Option<String>,
+    /// The first such text that looks like an error.
+    error_text: Option<String>,
     /// Where the stream ends inside a line.
     cut_at: Option<u64>,
     /// The last line, if it ends inside a JSON text.
@@ -106,6 +108,7 @@ impl<'c> LineCheck<'c> {
             said: None,
             first_text: None,
             last_text: None,
+            error_text: None,
             cut_at: None,
             unfinished: None,
         }
@@ -121,7 +124,8 @@ impl<'c> LineCheck<'c> {
     /// A session begins with the line that was accepted last.
     pub(crate) fn next_session(&mut self) {
         self.lines = 1;
-        (self.cut_line, self.failure, self.first_text) = (None, None, None);
+        (self.cut_line, self.failure) = (None, None);
+        (self.first_text, self.error_text) = (None, None);
         (self.last_text, self.cut_at, self.unfinished) = (None, None, None);
     }
 
@@ -258,13 +262,26 @@ impl<'c> LineCheck<'c> {
         findings.pending.push(diagnostic);
     }
 
-    /// A line of plain text. The first one counts, with what follows its colon.
+    /// A line of plain text. The first one that says something counts, with what follows its colon.
     fn note_text(&mut self, text: &str) {
         let before = self.first_text.take().unwrap_or_default();
-        self.last_text = Some(clipped(text, ERROR_TEXT_BYTES_MAX).into_owned());
-        let is_whole = !(before.is_empty() || before.ends_with(':'));
-        let text = if is_whole { before } else { format!("{before} {text}").trim().to_owned() };
-        self.first_text = Some(clipped(&text, ERROR_TEXT_BYTES_MAX).into_owned());
+        let short = |text: &str| clipped(text, ERROR_TEXT_BYTES_MAX).into_owned();
+        self.last_text = Some(short(text));
+        if is_failure(text) && says_something(text) {
+            self.error_text.get_or_insert_with(|| short(text));
+        }
+        let says_more = says_something(&before) || is_failure(&before) || !says_something(text);
+        self.first_text = Some(match before.ends_with(':') {
+            true => short(format!("{before} {text}").trim()),
+            false if before.is_empty() || !says_more => short(text),
+            false => before,
+        });
+    }
+
+    /// What the text in place of events says of a run that failed.
+    pub(crate) fn failure_text(&self) -> Option<&String> {
+        let text = self.error_text.as_ref().or(self.first_text.as_ref())?;
+        if is_trace(text) { self.last_text.as_ref() } else { Some(text) }
     }
 
     /// What shows best why there is text in place of events.
