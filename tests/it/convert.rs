@@ -171,6 +171,18 @@ fn failed_and_cut_runs_have_no_answer_and_no_object() {
     assert!(checked > 5, "only {checked}");
 }
 
+/// Goal: whoever asked for JSON gets it, also from an agent that repeats no text.
+#[test]
+fn an_answer_may_be_a_value() {
+    for (path, expected) in [
+        ("claude/structured-answer", "{\"ok\":true}\n"),
+        ("claude/structured-answer-as-text", "{\"ok\":true}\n"),
+    ] {
+        let stream = fs::read(root().join(format!("fixtures/agents/{path}.ndjson"))).unwrap();
+        assert_eq!(text(&converted(&[], "answer", &stream).stdout), expected, "{path}");
+    }
+}
+
 #[test]
 fn only_valid_events_pass_when_asked() {
     let good = fs::read(root().join("fixtures/agents/cursor/plain.ndjson")).unwrap();

@@ -1,6 +1,8 @@
 //! What the packages for other languages show of one stream: an output by its name, and the result
 //! as JSON.
 
+use std::borrow::Cow;
+
 use ndjson_check_core::{Answer, StreamSummary};
 use serde::Serialize;
 
@@ -60,12 +62,12 @@ pub fn summary_json(summary: &StreamSummary, found: &FirstFindings, answer: &Ans
     struct JudgedSummary<'a> {
         passed: bool,
         headline: String,
-        answer: &'a str,
+        answer: Cow<'a, str>,
         #[serde(flatten)]
         summary: &'a StreamSummary,
     }
     let headline = Headline::new(summary, found);
-    let answer = answer_of(answer, summary.outcome);
+    let answer = answer_of(answer, summary.outcome, summary.facts.structured.as_ref());
     let judged =
         JudgedSummary { passed: headline.passed, headline: headline.text(), answer, summary };
     // Cannot fail: it is plain data.

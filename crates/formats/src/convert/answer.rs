@@ -1,13 +1,24 @@
 //! `answer`: only the final message of a run that succeeded (contract T2), without blank lines
 //! around it.
 
+use std::borrow::Cow;
+
 use ndjson_check_core::{Answer, Event, Outcome, StreamSummary, WantedEvents, escape::Escaper};
+use serde_json::Value;
 
 use crate::Output;
 
-/// The answer of a run with this outcome; empty if it has none. Only a run that succeeded has one.
-pub(crate) fn answer_of(answer: &Answer, outcome: Outcome) -> &str {
-    if outcome == Outcome::Succeeded { answer.text() } else { "" }
+/// The answer of a run that succeeded; empty for others. Without a text, it is the answer as JSON.
+pub(crate) fn answer_of<'a>(
+    answer: &'a Answer,
+    outcome: Outcome,
+    structured: Option<&Value>,
+) -> Cow<'a, str> {
+    match (answer.text(), structured) {
+        _ if outcome != Outcome::Succeeded => "".into(),
+        (text, Some(structured)) if text.trim().is_empty() => structured.to_string().into(),
+        (text, _) => text.into(),
+    }
 }
 
 pub(super) struct AnswerFormatter {
@@ -33,11 +44,12 @@ impl Output for AnswerFormatter {
     }
 
     fn summary(&mut self, summary: &StreamSummary, out: &mut String) {
-        let answer = answer_of(&self.answer, summary.outcome);
+        let structured = summary.facts.structured.as_ref();
+        let answer = answer_of(&self.answer, summary.outcome, structured);
         if answer.is_empty() {
             return;
         }
-        self.escaper.text(answer, out);
+        self.escaper.text(&answer, out);
         self.escaper.end(out);
         out.push('\n');
     }
@@ -46,17 +58,20 @@ impl Output for AnswerFormatter {
 #[cfg(test)]
 mod tests {
     use ndjson_check_core::EventKind;
+    use serde_json::json;
 
     use super::*;
 
     #[test]
     fn only_a_run_that_succeeded_has_an_answer() {
         let mut answer = Answer::default();
-        assert_eq!(answer_of(&answer, Outcome::Succeeded), "");
+        assert_eq!(answer_of(&answer, Outcome::Succeeded, None), "");
+        let value = json!({ "ok": true });
+        assert_eq!(answer_of(&answer, Outcome::Succeeded, Some(&value)), r#"{"ok":true}"#);
         answer.observe(&EventKind::Answer { text: "\nAll pass.\n".into() });
-        assert_eq!(answer_of(&answer, Outcome::Succeeded), "All pass.");
+        assert_eq!(answer_of(&answer, Outcome::Succeeded, Some(&value)), "All pass.");
         for outcome in [Outcome::Failed, Outcome::Truncated, Outcome::TimedOut] {
-            assert_eq!(answer_of(&answer, outcome), "");
+            assert_eq!(answer_of(&answer, outcome, Some(&value)), "");
         }
     }
 }
