@@ -103,6 +103,7 @@ mod support;
 mod tidy;
 mod timers;
 mod traces;
+mod turn_ends;
 mod turns;
 mod usage;
 mod verdicts;

@@ -56,7 +56,7 @@ fn an_event_can_be_read_from_its_json() {
             kinds.insert(mem::discriminant(&event.kind));
         }
     }
-    assert_eq!(kinds.len(), 22);
+    assert_eq!(kinds.len(), 23);
 }
 
 /// Goal: a program may keep any number of readers, and move them to other threads.

@@ -58,7 +58,8 @@ pub use check::{
     Figures, IdlePeriod, LastEvents, Limits, MessageUsage, NoRetry, Note, Observer, Outcome, Price,
     ProducerExit, Reader, RunEvents, RunResult, RunStats, Session, SessionFacts, SlowCall,
     StopReason, StreamCheck, StreamStart, StreamSummary, SubAgentStats, TextSegment, ToolCall,
-    ToolStats, UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings, counted,
+    ToolStats, TurnResult, UnknownKind, UnknownName, Verdict, WantedEvents, Wording, Wordings,
+    counted,
 };
 pub use error::Error;
 pub use facts::{

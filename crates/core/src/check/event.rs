@@ -15,7 +15,7 @@ use crate::rules::diagnostic::Diagnostic;
 use crate::rules::{Rule, Severity};
 
 pub use call::{CompletedCall, EventCall};
-pub use result::{Figures, RunResult};
+pub use result::{Figures, RunResult, TurnResult};
 pub use run_events::RunEvents;
 
 /// The value of `format` in the first event.
@@ -61,6 +61,9 @@ pub enum EventKind<'a> {
         /// Its number.
         turn: u64,
     },
+    /// The terminal event of a turn says how it ended, or the begin of the next turn shows that it
+    /// did. Where only the end of the stream shows that, there is no such event.
+    TurnEnded(Box<TurnResult>),
     /// More text of a segment.
     TextDelta {
         /// The number of the segment, from 1.

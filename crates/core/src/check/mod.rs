@@ -53,7 +53,7 @@ pub(crate) use contract::{Contract, Contracts};
 pub use end_of_run::{ProducerExit, StopReason};
 pub use event::{
     CompletedCall, Defect, Event, EventCall, EventKind, EventTime, Figures, MessageUsage,
-    RunEvents, RunResult, Session, SessionFacts, TextSegment,
+    RunEvents, RunResult, Session, SessionFacts, TextSegment, TurnResult,
 };
 pub use expectation::{Expectation, ExpectedCalls, Limits};
 pub use globs::{Globs, NameGlob};

@@ -3,6 +3,7 @@
 mod notes;
 mod said;
 mod sessions;
+mod turn_end;
 
 use super::contract::Contract;
 use super::end_of_run::{
@@ -124,7 +125,7 @@ impl<'c> Run<'c> {
         let facts = &facts;
         let place = self.terminal.place(facts);
         self.session.order.observe(facts, &mut findings.pending);
-        let (mut text, mut turn_at) = (TextUpdates::new(), None);
+        let (mut text, mut turn_at, mut last_turn_end) = (TextUpdates::new(), None, None);
         let mut calls = Vec::new();
         match place {
             // Nothing follows what comes after the end; of many such events most are counted only.
@@ -140,6 +141,7 @@ impl<'c> Run<'c> {
             }
             Place::NewTurn => {
                 calls = self.calls.unfinished();
+                last_turn_end = self.last_turn_end(&mut findings.pending);
                 self.new_turn(&mut text, &mut findings.pending);
                 turn_at = Some((text.len(), calls.len()));
                 self.in_run(facts, is_valid, &mut text, &mut calls, findings);
@@ -147,8 +149,10 @@ impl<'c> Run<'c> {
             Place::Run => self.in_run(facts, is_valid, &mut text, &mut calls, findings),
         }
         let mut events = Events::new();
+        let turn_end = self.turn_end(facts, place);
         if let Some(model) = &mut self.model {
-            let updates = Updates { text: &text, calls: &calls, turn_at, call_table: &self.calls };
+            let (text, calls, call_table) = (&*text, &*calls, &self.calls);
+            let updates = Updates { text, calls, turn_at, last_turn_end, turn_end, call_table };
             model.line((line, facts), place.is_in_run(), updates, &self.facts, &mut events);
         }
         let used = (&self.facts, self.calls.counts());
@@ -208,7 +212,7 @@ impl<'c> Run<'c> {
         // One object is never followed by another turn.
         self.format = self.contract.options().format.or(Some(AgentFormat::StreamJson));
         self.report_doubts(found);
-        self.terminal.new_turn(found);
+        self.terminal.new_turn();
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();
@@ -329,7 +333,7 @@ impl<'c> Run<'c> {
         };
         let status = exit.status.map(|status| self.contract.profile().end.exit.interpret(status));
         let end = EndOfRun::decide(stream, exit, status);
-        self.text_explains(&end, exit, lines.first_text.as_ref());
+        self.text_explains(&end, exit, lines.failure_text());
         let found = &mut findings.pending;
         if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
             let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
@@ -388,13 +392,5 @@ impl<'c> Run<'c> {
         };
         let used = (&self.facts, self.calls.counts());
         demands.finish(used, context, &mut findings.pending);
-    }
-
-    /// What a stream without its terminal event leaves open.
-    fn missing(&self, fact: &str) -> String {
-        let work = self.background.open_summary(self.session.session_id(), &self.calls);
-        let open = [self.calls.open_summary(), work];
-        let open = open.iter().flatten().map(String::as_str);
-        [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
     }
 }

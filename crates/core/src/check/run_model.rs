@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::event::{
     CompletedCall, Event, EventCall, EventKind, EventTime, Figures, Session, SessionFacts,
-    TextSegment,
+    TextSegment, TurnResult,
 };
 use super::stage::calls::CallTable;
 use super::{CallChange, CallUpdate, TextUpdate, WantedEvents};
@@ -27,12 +27,16 @@ use open::OpenSegment;
 /// The events of one line. Most lines have one.
 pub(crate) type Events<'e> = SmallVec<[Event<'e>; 1]>;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Updates<'e> {
     pub(super) text: &'e [TextUpdate<'e>],
     pub(super) calls: &'e [CallUpdate<'e>],
     /// How many of each close what the turn before left open, if a turn begins.
     pub(super) turn_at: Option<(usize, usize)>,
+    /// How the last turn ended, if only the turn that begins shows that it did.
+    pub(super) last_turn_end: Option<Box<TurnResult>>,
+    /// How the turn ended, if this event ends it.
+    pub(super) turn_end: Option<Box<TurnResult>>,
     /// Where the calls of sub-agents are found.
     pub(super) call_table: &'e CallTable<'e>,
 }
@@ -90,6 +94,11 @@ impl RunModel {
         }
     }
 
+    /// The number of the turn.
+    pub(super) fn turn(&self) -> u64 {
+        self.turn
+    }
+
     /// What comes after the end of the run has no events, except for corrections of calls.
     pub(super) fn line<'e>(
         &mut self,
@@ -123,6 +132,10 @@ impl RunModel {
         self.texts(closing, emitter);
         if updates.turn_at.is_some() {
             self.calls(unfinished, emitter);
+            updates
+                .last_turn_end
+                .into_iter()
+                .for_each(|end| emitter.emit(EventKind::TurnEnded(end)));
             self.turn += 1;
             emitter.emit(EventKind::Turn { turn: self.turn });
         }
@@ -135,6 +148,7 @@ impl RunModel {
         if rare.run_facts.iter().any(is_figure) {
             emitter.emit(EventKind::Usage(Box::new(Figures::new(run_facts))));
         }
+        updates.turn_end.into_iter().for_each(|end| emitter.emit(EventKind::TurnEnded(end)));
     }
 
     /// Calls that only a line of plain text shows: `line`, if it is in the stream.

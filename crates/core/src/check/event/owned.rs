@@ -85,7 +85,7 @@ macro_rules! owned_kinds {
 
 owned_kinds! {
     Text CallStarted CallUpdated CallCompleted CallUnfinished Defect;
-    Session SessionChanged Notice MessageUsage Usage End Cut;
+    Session SessionChanged TurnEnded Notice MessageUsage Usage End Cut;
     Turn { ; turn }
     TextDelta { text; segment }
     TextAbandoned { ; segment is_replaced }

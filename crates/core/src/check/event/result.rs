@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::check::why::Why;
 use crate::check::{Outcome, StreamSummary, Verdict};
 use crate::facts::{CommandCounts, RetryAfter, RunFacts, Usage};
 use crate::profile::{EndReason, ExitStatus, Retryable};
@@ -37,6 +38,40 @@ impl Figures {
             duration_ms: facts.duration_ms,
             usage: facts.usage,
         }
+    }
+}
+
+/// How a turn ended, by its terminal event.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[non_exhaustive]
+pub struct TurnResult {
+    /// The number of the turn.
+    pub turn: u64,
+    /// How it ended: `succeeded` or `failed`.
+    pub outcome: Outcome,
+    /// Why it ended so.
+    pub reason: EndReason,
+    /// Whether a retry is worth it, if the turn failed and that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<Retryable>,
+    /// When a retry is worth it, if the agent or its provider says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<RetryAfter>,
+    /// What the agent says of a turn that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_text: Option<String>,
+    /// The answer as a value, where the agent was asked for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub structured: Option<Value>,
+}
+
+impl TurnResult {
+    pub(in crate::check) fn new(turn: u64, outcome: Outcome, why: Why, facts: &RunFacts) -> Self {
+        let Why { reason, retryable, retry_after } = why;
+        let has_failed = outcome != Outcome::Succeeded;
+        let error_text = facts.error_text.clone().filter(|_| has_failed);
+        let structured = facts.structured.clone();
+        Self { turn, outcome, reason, retryable, retry_after, error_text, structured }
     }
 }
 

@@ -85,4 +85,12 @@ impl Run<'_> {
         let parts = [Some(message), open, work];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
+
+    /// What a stream without its terminal event leaves open.
+    pub(super) fn missing(&self, fact: &str) -> String {
+        let work = self.background.open_summary(self.session.session_id(), &self.calls);
+        let open = [self.calls.open_summary(), work];
+        let open = open.iter().flatten().map(String::as_str);
+        [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
+    }
 }

@@ -16,7 +16,8 @@ fn observe(check: &mut TerminalCheck, facts: &Facts<'_>, found: &mut Vec<Diagnos
     match place {
         Place::Run | Place::AfterEnd => check.observe(facts, found),
         Place::NewTurn => {
-            check.new_turn(found);
+            check.confirm_end(found);
+            check.new_turn();
             check.observe(facts, found);
         }
         Place::Epilogue => check.observe_epilogue(facts, found),

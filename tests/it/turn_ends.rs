@@ -1,0 +1,62 @@
+//! A harness learns how each turn ended before the agent exits.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::streams::{root, run_on, text};
+
+/// The turns that ended: number, outcome, reason, error.
+fn turns(stream: &[u8]) -> Vec<String> {
+    let events = text(&run_on(&["--quiet", "--to", "events"], stream).stdout);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let ends = events.filter(|event| event["type"] == "turn_ended");
+    let shown = |end: Value| {
+        let [outcome, reason, retryable, error] = ["outcome", "reason", "retryable", "error_text"]
+            .map(|name| end[name].as_str().unwrap_or("-").to_owned());
+        format!("{} {outcome} {reason} {retryable} {error}", end["turn"])
+    };
+    ends.map(shown).collect()
+}
+
+fn turns_of(path: &str) -> Vec<String> {
+    turns(&fs::read(root().join(format!("fixtures/agents/{path}.ndjson"))).unwrap())
+}
+
+/// Goal: each terminal event says how its turn ended, also if another turn follows.
+#[test]
+fn each_terminal_event_ends_a_turn() {
+    let good = |turn: u64| format!("{turn} succeeded completed - -");
+    assert_eq!(turns_of("claude/several-turns"), [good(1), good(2), good(3)]);
+    let failed = "1 failed overloaded yes API Error: 529 Overloaded";
+    assert_eq!(turns_of("claude/overloaded"), [failed]);
+    let stream = concat!(
+        "{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n{\"type\":\"turn.started\"}\n",
+        "{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 529: no\"}}\n",
+        "{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":1,",
+        "\"cached_input_tokens\":0,\"output_tokens\":1}}\n",
+    );
+    let failed = "1 failed overloaded yes unexpected status 529: no".to_owned();
+    assert_eq!(turns(stream.as_bytes()), [failed, good(2)]);
+}
+
+/// Goal: an error that may not be the end of a turn is one if another turn begins.
+#[test]
+fn the_next_turn_shows_that_the_last_one_ended() {
+    let path = root().join("fixtures/agents/acp/second-prompt-failed.ndjson");
+    let stream = fs::read_to_string(path).unwrap();
+    let again: String = stream.split_inclusive('\n').skip(2).collect();
+    let again = again.replace("\"id\":3", "\"id\":5").replace("\"id\":4", "\"id\":6");
+    let ends = turns(format!("{stream}{again}").as_bytes());
+    let failed = "2 failed unknown - the provider is gone".to_owned();
+    let good = |turn: u64| format!("{turn} succeeded completed - -");
+    assert_eq!(ends, [good(1), failed, good(3)]);
+}
+
+/// Goal: nothing is said of a turn without a terminal event.
+#[test]
+fn the_end_of_the_stream_ends_no_turn() {
+    for path in ["claude-session/good", "codex/cut", "hermes/truncated"] {
+        assert_eq!(turns_of(path), Vec::<String>::new(), "{path}");
+    }
+}
