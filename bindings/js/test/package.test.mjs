@@ -214,6 +214,30 @@ test("exit statuses of all systems", async () => {
   assert.equal(reader.finish({ exitStatus: 300 }).at(-1).exit_status, 255);
 });
 
+test("standard error says why", async () => {
+  const said = "Not inside a trusted directory and --skip-git-repo-check was not specified.";
+  const line = '{"type":"thread.started","thread_id":"t"}\n';
+  const reader = new Reader({ profile: "codex" });
+  reader.feed(line);
+  reader.finish({ exitStatus: 1, stderr: said });
+  assert.equal(reader.summary.reason, "config");
+  const options = { profile: "codex", exitStatus: 1, stderr: async () => said };
+  assert.equal((await all([line], options)).at(-1).reason, "config");
+  assert.match(await report([line], "json", options), /"reason":"config"/);
+  await assert.rejects(all([line], { stderr: 3 }), TypeError);
+});
+
+test("a turn says how it ended", async () => {
+  const lines = ['{"type":"thread.started","thread_id":"t"}\n'];
+  for (const end of ['{"type":"turn.failed","error":{"message":"unexpected status 529: overloaded"}}\n',
+    '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}\n']) {
+    lines.push('{"type":"turn.started"}\n', end);
+  }
+  const turns = (await all(lines, { profile: "codex" })).filter(({ type }) => type === "turn_ended");
+  assert.deepEqual(turns.map(({ turn, outcome }) => [turn, outcome]), [[1, "failed"], [2, "succeeded"]]);
+  assert.deepEqual(turns.map(({ retryable }) => retryable), ["yes", undefined]);
+});
+
 test("a signal has a number or a name", async () => {
   const end = async (options) => (await all(bytes, { profile: "cursor", ...options })).at(-1);
   for (const [signal, number] of [["SIGTERM", 15], ["SIGKILL", 9], [15, 15]]) {

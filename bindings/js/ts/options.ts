@@ -1,7 +1,7 @@
 // What a caller says, before the core sees it: names and kinds of options, and exit statuses.
 
 import { builtin, isBytes, isUrl } from "./core.js";
-import type { CheckOptions, ExitStatus, LaterProcessEnd, ProcessEnd } from "./reader.js";
+import type { CheckOptions, ExitStatus, LaterProcessEnd, ProcessEnd, RunExit } from "./reader.js";
 
 /** What an option may be. */
 export interface Kind {
@@ -57,13 +57,19 @@ const SIGNAL: Kind = {
   accepts: (it) => it === null || signalOf(it) !== undefined,
 };
 
+const STDERR: Kind = { says: "a string", accepts: (it) => it === null || typeof it === "string" };
+
 /** How a process ended. */
-export const END: Readonly<Record<keyof ProcessEnd, Kind>> = { exitStatus: STATUS, signal: SIGNAL };
+export const END: Readonly<Record<keyof ProcessEnd, Kind>> = {
+  exitStatus: STATUS,
+  signal: SIGNAL,
+  stderr: STDERR,
+};
 
 const later = ({ says, accepts }: Kind): Kind => ({ says, accepts: (it) => isLater(it) || accepts(it) });
 
 /** The same, where it may become known after the last bytes. */
-export const LATER_END: typeof END = { exitStatus: later(STATUS), signal: later(SIGNAL) };
+export const LATER_END: typeof END = { exitStatus: later(STATUS), signal: later(SIGNAL), stderr: later(STDERR) };
 
 /** The options of a check. */
 export const CHECK: Readonly<Record<keyof CheckOptions, Kind>> = {
@@ -137,24 +143,37 @@ function isLater(it: unknown): it is PromiseLike<unknown> | (() => unknown) {
 }
 
 /** A promise that is rejected before the last bytes must not end the program. */
-export function holdRejections({ exitStatus, signal }: LaterProcessEnd): void {
-  for (const it of [exitStatus, signal]) if (isPromise(it)) it.then(undefined, () => {});
+export function holdRejections({ exitStatus, signal, stderr }: LaterProcessEnd): void {
+  for (const it of [exitStatus, signal, stderr]) if (isPromise(it)) it.then(undefined, () => {});
 }
 
 /** How a process ended, after the last bytes. */
-export async function laterStatusOf({ exitStatus, signal }: LaterProcessEnd): Promise<ExitStatus> {
-  const [status, name] = await Promise.all([
+export async function laterExitOf({ exitStatus, signal, stderr }: LaterProcessEnd): Promise<RunExit> {
+  const [status, name, text] = await Promise.all([
     typeof exitStatus === "function" ? exitStatus() : exitStatus,
     typeof signal === "function" ? signal() : signal,
+    typeof stderr === "function" ? stderr() : stderr,
   ]);
-  const end: ProcessEnd = { exitStatus: status, signal: name };
+  const end: ProcessEnd = { exitStatus: status, signal: name, stderr: text };
   verify(end, END);
   if ((isLater(exitStatus) || isLater(signal)) && (status ?? name ?? null) === null) {
     // It must not become a success.
     const why = "the process has not ended, or a signal has ended it; the option signal says that";
     throw new TypeError(`the option exitStatus has given no number: ${why}`);
   }
-  return statusOf(end);
+  return exitOf(end);
+}
+
+/** The lines, as a terminal leaves them: a carriage return begins a line anew. */
+export function linesOf(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.replace(/\r+$/, "").split("\r").at(-1) ?? "");
+  return lines.filter((line) => line.trim() !== "");
+}
+
+/** The end of a process, as the core takes it. */
+export function exitOf(end: ProcessEnd): RunExit {
+  const lines = linesOf(end.stderr ?? "");
+  return { ...statusOf(end), ...(typeof end.stderr === "string" ? { stderr: lines, stderrLines: lines } : {}) };
 }
 
 /** How a process ended, as the core takes it. Node says null for what is not known. */

@@ -1,7 +1,7 @@
 // Reads one stream as events.
 
 import { ChunkEncoder, Core, decode, toBytes, type Chunk } from "./core.js";
-import { CHECK, END, statusOf, verify } from "./options.js";
+import { CHECK, END, exitOf, verify } from "./options.js";
 import type { AgentEvent, Summary } from "./types.js";
 
 /** The options of a check. */
@@ -29,6 +29,8 @@ export interface ProcessEnd {
   readonly exitStatus?: number | null | undefined;
   /** The number or the name of the signal that ended it, as Node gives it. */
   readonly signal?: number | SignalName | null | undefined;
+  /** What it wrote to standard error, or the end of it: it may say why the run failed. */
+  readonly stderr?: string | null | undefined;
 }
 
 export type SignalName = `SIG${string}`;
@@ -40,6 +42,7 @@ export type Later<T> = T | PromiseLike<T> | (() => T | PromiseLike<T>);
 export interface LaterProcessEnd {
   readonly exitStatus?: Later<ProcessEnd["exitStatus"]>;
   readonly signal?: Later<ProcessEnd["signal"]>;
+  readonly stderr?: Later<ProcessEnd["stderr"]>;
 }
 
 /** The same, without what is not known. */
@@ -125,7 +128,7 @@ export class Reader {
   /** The last events. The very last is `end` or `cut`. */
   finish(end: ProcessEnd = {}): AgentEvent[] {
     verify(end, END);
-    return this.finishRun(statusOf(end));
+    return this.finishRun(exitOf(end));
   }
 
   /** For `run`. @internal */

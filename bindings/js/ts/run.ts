@@ -3,7 +3,7 @@
 import { builtin, isError, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
 import { guard, release } from "./guard.js";
 import { ABORT, CALLBACK, CHECK, COMMAND, FLAG, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
-import { VARIABLES, WORDS, isPromise, statusOf, verify } from "./options.js";
+import { VARIABLES, WORDS, isPromise, linesOf, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ExitStatus, RunExit } from "./reader.js";
 import type { AgentEvent, CutEvent, EndEvent, EndReason, RetryAfter, Retryable, Summary, Usage } from "./types.js";
@@ -130,12 +130,6 @@ function system() {
 
 function inputOf(data: Chunk): string | Uint8Array {
   return typeof data === "string" ? data : toBytes(data);
-}
-
-/** The lines, as a terminal leaves them: a carriage return begins a line anew. */
-function linesOf(text: string): string[] {
-  const lines = text.split("\n").map((line) => line.replace(/\r+$/, "").split("\r").at(-1) ?? "");
-  return lines.filter((line) => line.trim() !== "");
 }
 
 /** Whole milliseconds; Infinity is no limit. */

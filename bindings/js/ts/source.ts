@@ -3,7 +3,7 @@
 import type { CheckOptions, LaterProcessEnd } from "./reader.js";
 import { Reader } from "./reader.js";
 import { ChunkEncoder, Core, decode, init, isBytes, NdjsonCheckError, type Chunk } from "./core.js";
-import { CALLBACK, CHECK, FLAG, LATER_END, WHOLE, choose, holdRejections, laterStatusOf, verify } from "./options.js";
+import { CALLBACK, CHECK, FLAG, LATER_END, WHOLE, choose, holdRejections, laterExitOf, verify } from "./options.js";
 import type { AgentEvent, Summary } from "./types.js";
 
 /** A ReadableStream of the Web, whatever library declares it. */
@@ -170,7 +170,7 @@ export interface EventsOptions extends CheckOptions, LaterProcessEnd {
 }
 
 /** The options of a reader: without those that are not for the core. */
-function ofCheck({ exitStatus, signal, onSummary, ...check }: EventsOptions): CheckOptions {
+function ofCheck({ exitStatus, signal, stderr, onSummary, ...check }: EventsOptions): CheckOptions {
   return check;
 }
 
@@ -188,7 +188,7 @@ export async function* events(
       // In an async generator `yield*` waits once more for each event.
       for (const event of reader.feed(bytes)) yield event;
     }
-    yield* reader.finish(await laterStatusOf(options));
+    yield* reader.finishRun(await laterExitOf(options));
     await options.onSummary?.(reader.summary);
   } finally {
     reader.close();
@@ -229,7 +229,7 @@ async function* written(
   options: ConvertOptions,
 ): AsyncGenerator<string, void, undefined> {
   verify(options, { ...CHECK, ...LATER_END, raw: FLAG, results: WHOLE, thinking: FLAG });
-  const { exitStatus, signal, ...rest } = options;
+  const { exitStatus, signal, stderr, ...rest } = options;
   holdRejections(options);
   await init();
   const core = Core.get();
@@ -242,7 +242,7 @@ async function* written(
       yield* parts;
       parts = [];
     }
-    yield decode(core.finish(number, await laterStatusOf(options)));
+    yield decode(core.finish(number, await laterExitOf(options)));
   } finally {
     core.close(number);
   }

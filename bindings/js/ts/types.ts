@@ -5,6 +5,7 @@ export type AgentEvent =
   | SessionEvent
   | SessionChangedEvent
   | TurnEvent
+  | TurnEndedEvent
   | TextDeltaEvent
   | TextEvent
   | TextAbandonedEvent
@@ -85,6 +86,22 @@ export interface Server {
 export interface TurnEvent {
   type: "turn";
   turn: number;
+  line?: Line;
+  time_ms?: TimeMs;
+}
+
+/** The terminal event of a turn, which says how the turn ended. */
+export interface TurnEndedEvent {
+  type: "turn_ended";
+  turn: number;
+  outcome: "succeeded" | "failed";
+  reason: EndReason;
+  retryable?: Retryable;
+  retry_after?: RetryAfter;
+  /** What the agent says about its failure. */
+  error_text?: string;
+  /** The answer as a value, where the agent was asked for one. */
+  structured?: unknown;
   line?: Line;
   time_ms?: TimeMs;
 }

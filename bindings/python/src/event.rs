@@ -276,6 +276,9 @@ kinds! {
         session_id, directory, version, model, mode, tools, servers
     );
     EventKind::Turn { .. } => Turn(turn);
+    EventKind::TurnEnded(_) => TurnEnded(
+        turn, outcome, reason, retryable, retry_after, error_text, structured
+    );
     EventKind::TextDelta { .. } => TextDelta(text, segment);
     EventKind::Text(_) => Text(text, segment, bytes);
     EventKind::TextAbandoned { .. } => TextAbandoned(segment, replaced);

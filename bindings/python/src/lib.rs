@@ -204,8 +204,13 @@ impl NativeReader {
         py: Python<'py>,
         exit_status: Option<i64>,
         signal: Option<u8>,
+        stderr: Option<&str>,
     ) -> PyResult<(Bound<'py, PyList>, String)> {
-        let exit = exit(exit_status, signal);
+        let mut exit = exit(exit_status, signal);
+        if let Some(text) = stderr {
+            exit.keep_stderr(text);
+            exit.stderr_lines = text.lines().map(str::to_owned).collect();
+        }
         let last = py.detach(|| self.reading().finish(&exit));
         let (events, summary) = last.ok_or_else(finished)?.map_err(error)?;
         Ok((event::list(py, events)?, summary))

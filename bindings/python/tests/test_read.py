@@ -205,6 +205,41 @@ def test_the_exit_status_decides() -> None:
     assert isinstance(killed, nc.End) and (killed.outcome, killed.signal) == ("failed", 9)
 
 
+def test_standard_error_says_why() -> None:
+    said = "Not inside a trusted directory and --skip-git-repo-check was not specified."
+    data = b'{"type":"thread.started","thread_id":"t"}\n'
+    reader = nc.Reader(profile="codex")
+    reader.feed(data)
+    reader.finish(exit_status=1, stderr=said)
+    assert reader.summary.get("reason") == "config" and said.rstrip(".") in reader.summary["headline"]
+    *_, cut = nc.read(data, profile="codex", exit_status=1, stderr=lambda: said.encode())
+    assert isinstance(cut, nc.End) and cut.reason == "config"
+
+    async def later() -> list[nc.AnyEvent]:
+        async def source() -> AsyncIterator[bytes]:
+            yield data
+
+        async def stderr() -> str:
+            return said
+
+        return [it async for it in nc.aread(source(), profile="codex", exit_status=1, stderr=stderr)]
+
+    assert asyncio.run(later())[-1] == cut
+    with pytest.raises(TypeError, match="^stderr: must be"):
+        list(nc.read(data, stderr=3))  # type: ignore[arg-type]
+
+
+def test_a_turn_says_how_it_ended() -> None:
+    end = b'{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}\n'
+    failed = b'{"type":"turn.failed","error":{"message":"unexpected status 529: overloaded"}}\n'
+    begin = b'{"type":"turn.started"}\n'
+    data = b'{"type":"thread.started","thread_id":"t"}\n' + begin + failed + begin + end
+    turns = [it for it in nc.read(data, profile="codex") if isinstance(it, nc.TurnEnded)]
+    assert [(it.turn, it.outcome) for it in turns] == [(1, "failed"), (2, "succeeded")]
+    assert [it.retryable for it in turns] == ["yes", None]
+    assert turns[0].error_text == "unexpected status 529: overloaded"
+
+
 def test_an_exit_status_may_be_known_after_the_last_bytes() -> None:
     is_read = False
 

@@ -26,6 +26,7 @@ from ._events import (
     ThinkingDelta,
     ThinkingEnd,
     Turn,
+    TurnEnded,
     Usage,
 )
 from ._frame import Frames, Table, frame
@@ -74,6 +75,7 @@ __all__ = [
     "ThinkingDelta",
     "ThinkingEnd",
     "Turn",
+    "TurnEnded",
     "Usage",
     "__version__",
     "aread",

@@ -25,6 +25,7 @@ from ._native import (
     ThinkingDelta,
     ThinkingEnd,
     Turn,
+    TurnEnded,
     Usage,
 )
 
@@ -51,6 +52,7 @@ AnyEvent = Union[
     ThinkingDelta,
     ThinkingEnd,
     Turn,
+    TurnEnded,
     Usage,
 ]
 
@@ -78,5 +80,6 @@ __all__ = [
     "ThinkingDelta",
     "ThinkingEnd",
     "Turn",
+    "TurnEnded",
     "Usage",
 ]

@@ -102,7 +102,7 @@ def _add(
 
     for chunk in _chunks(path):
         take(reader.feed(chunk))
-    last, whole = reader.finish(None, None)
+    last, whole = reader.finish(None, None, None)
     take(last)
     for row in of_file.values():
         if row.get("arguments") is not None and not isinstance(row["arguments"], str):

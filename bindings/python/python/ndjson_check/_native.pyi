@@ -123,6 +123,39 @@ class Turn(Event):
     def turn(self) -> int: ...
 
 @final
+class TurnEnded(Event):
+    """The terminal event of a turn, which says how the turn ended.
+
+    error_text: What the agent says about its failure.
+    structured: The answer as a value, where the agent was asked for one.
+    """
+    __match_args__ = (
+        "turn",
+        "outcome",
+        "reason",
+        "retryable",
+        "retry_after",
+        "error_text",
+        "structured",
+    )
+    @property
+    def type(self) -> Literal["turn_ended"]: ...
+    @property
+    def turn(self) -> int: ...
+    @property
+    def outcome(self) -> Literal["succeeded", "failed"]: ...
+    @property
+    def reason(self) -> EndReason: ...
+    @property
+    def retryable(self) -> Retryable | None: ...
+    @property
+    def retry_after(self) -> int | str | None: ...
+    @property
+    def error_text(self) -> str | None: ...
+    @property
+    def structured(self) -> Any: ...
+
+@final
 class TextDelta(Event):
     """More of the assistant's text.
 
@@ -860,7 +893,9 @@ class Checker:
 class NativeReader:
     def __new__(cls, checker: Checker, name: str) -> NativeReader: ...
     def feed(self, data: bytes) -> list[AnyEvent]: ...
-    def finish(self, exit_status: int | None, signal: int | None) -> tuple[list[AnyEvent], str]: ...
+    def finish(
+        self, exit_status: int | None, signal: int | None, stderr: str | None
+    ) -> tuple[list[AnyEvent], str]: ...
     def is_complete(self) -> bool: ...
 
 @final

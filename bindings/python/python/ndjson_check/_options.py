@@ -12,6 +12,10 @@ from typing import Any, Optional, Union, cast, get_args
 Status = Union[int, Callable[[], Optional[int]], None]
 AsyncStatus = Union[int, Callable[[], Union[int, Awaitable[Optional[int]], None]], None]
 
+# What a process wrote to standard error, or what returns it once the stream has ended.
+Stderr = Union[str, bytes, Callable[[], Union[str, bytes]], None]
+AsyncStderr = Union[str, bytes, Callable[[], Union[str, bytes, Awaitable[Union[str, bytes]]]], None]
+
 _LEVELS = ("error", "warning", "off")
 _UNSIGNED_MAX = 2**64 - 1
 # Messages have no smaller unit.
@@ -49,6 +53,27 @@ async def ended_later(exit_status: AsyncStatus) -> int | None:
         return exit_status
     number = exit_status()
     return _returned(await number if inspect.isawaitable(number) else number)
+
+
+def said(option: str, value: object) -> None:
+    if value is not None and not callable(value) and not isinstance(value, (str, bytes)):
+        raise TypeError(f"{option}: must be a string, bytes or a function, not {type(value).__name__}")
+
+
+async def said_later(stderr: AsyncStderr) -> str | bytes | None:
+    if not callable(stderr):
+        return stderr
+    text = stderr()
+    return await text if inspect.isawaitable(text) else text
+
+
+def text_of(stderr: object) -> str | None:
+    """What was written to standard error, as text."""
+    if isinstance(stderr, bytes):
+        return stderr.decode("utf-8", "replace")
+    if stderr is None or isinstance(stderr, str):
+        return stderr
+    raise TypeError(f"stderr: must be a string or bytes, not {type(stderr).__name__}")
 
 
 def _returned(number: int | None) -> int:

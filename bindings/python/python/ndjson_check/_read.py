@@ -27,7 +27,7 @@ from typing import Protocol, Union, cast
 from . import _native, _options
 from ._errors import NdjsonCheckError
 from ._events import AnyEvent
-from ._options import AsyncStatus, Status
+from ._options import AsyncStatus, AsyncStderr, Status, Stderr
 from ._summary import Summary
 
 _CHUNK = 256 * 1024
@@ -123,12 +123,18 @@ class Reader:
         that back. Always False for an agent that writes no terminal event."""
         return self._native.is_complete()
 
-    def finish(self, *, exit_status: int | None = None, signal: int | None = None) -> list[AnyEvent]:
+    def finish(
+        self,
+        *,
+        exit_status: int | None = None,
+        signal: int | None = None,
+        stderr: str | bytes | None = None,
+    ) -> list[AnyEvent]:
         """The last events. The very last is End or Cut. A negative exit status is a signal, as in
         `subprocess`; one above 255, which Windows has, counts as 255, or as the signal that other
-        systems have for it."""
+        systems have for it. `stderr` is what the agent wrote there, or the end of it."""
         _options.process_end(exit_status, signal)
-        events, summary = self._native.finish(exit_status, signal)
+        events, summary = self._native.finish(exit_status, signal, _options.text_of(stderr))
         self._summary = json.loads(summary)
         return events
 
@@ -284,6 +290,7 @@ def read(
     profile: str | os.PathLike[str] | None = None,
     exit_status: Status = None,
     signal: int | None = None,
+    stderr: Stderr = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
@@ -295,12 +302,14 @@ def read(
 
     `exit_status` or `signal` says how the agent's process ended. If the process still runs,
     `exit_status` is the `wait` of it, or another function that returns the number; it is called
-    after the last bytes. `config` is an `ndjson-check.toml`;
+    after the last bytes. `stderr` is what the agent wrote there, which may say why it failed, or a
+    function that returns it at the end. `config` is an `ndjson-check.toml`;
     the other options win over it. `on_summary` gets the `summary` of the reader after the last event.
     """
     reader = Reader(name=_name(source), profile=profile, strict=strict, rules=rules,
                     config=config, max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
+    _options.said("stderr", stderr)
     _options.callback("on_summary", on_summary)
     if hasattr(source, "__aiter__"):
         raise TypeError("the source is asynchronous; use `aread`")
@@ -308,7 +317,9 @@ def read(
     def events() -> Iterator[AnyEvent]:
         for chunk in _chunks(source):
             yield from reader.feed(chunk)
-        yield from reader.finish(exit_status=_options.ended(exit_status), signal=signal)
+        number = _options.ended(exit_status)
+        said = stderr() if callable(stderr) else stderr
+        yield from reader.finish(exit_status=number, signal=signal, stderr=said)
         if on_summary is not None:
             on_summary(reader.summary)
 
@@ -391,6 +402,7 @@ def aread(
     profile: str | os.PathLike[str] | None = None,
     exit_status: AsyncStatus = None,
     signal: int | None = None,
+    stderr: AsyncStderr = None,
     strict: bool = False,
     rules: Mapping[str, str] | None = None,
     config: str | os.PathLike[str] | None = None,
@@ -407,12 +419,14 @@ def aread(
     reader = Reader(profile=profile, strict=strict, rules=rules, config=config,
                     max_line_bytes=max_line_bytes)
     _options.process_end(exit_status, signal)
+    _options.said("stderr", stderr)
     _options.callback("on_summary", on_summary)
     if not hasattr(source, "__aiter__"):
         raise TypeError(f"a {type(source).__name__} is not asynchronous; use `read`")
 
     async def finish() -> list[AnyEvent]:
         number = await _options.ended_later(exit_status)
-        return reader.finish(exit_status=number, signal=signal)
+        said = await _options.said_later(stderr)
+        return reader.finish(exit_status=number, signal=signal, stderr=said)
 
     return _AsyncEvents(source, reader, finish, on_summary)
