@@ -124,9 +124,10 @@ impl RunStatus {
         };
         let more = match self.open.len() - 1 {
             0 => String::new(),
-            count => format!(" and {count} more"),
+            count => format!(", and {count} more"),
         };
-        format!("{line}  running {}{more}: {label}", clock(now.saturating_duration_since(*since)))
+        let time = clock(now.saturating_duration_since(*since));
+        format!("{line}  running {time}: {label}{more}")
     }
 }
 
@@ -175,7 +176,7 @@ mod tests {
         status.open.insert(3, ("shell ls".to_owned(), ten));
         assert_eq!(
             status.line_at(late),
-            "1:02:03  1 event  running 1:01:58 and 1 more: shell make"
+            "1:02:03  1 event  running 1:01:58: shell make, and 1 more"
         );
     }
 }

@@ -243,16 +243,19 @@ impl Foreign {
             ),
             Self::Utf16 => (
                 "UTF-16 text",
-                "re-encode it as UTF-8; PowerShell writes UTF-16 with `>`, and UTF-8 with \
-                 `| Out-File -Encoding utf8`",
+                "re-encode it: `iconv -f UTF-16 -t UTF-8 FILE | ndjson-check`; PowerShell writes \
+                 UTF-8 with `| Out-File -Encoding utf8`",
             ),
-            Self::Utf32 => ("UTF-32 text", "re-encode it as UTF-8: `iconv -f UTF-32 -t UTF-8`"),
-            Self::RecordSeparators => {
-                ("a JSON text sequence (RFC 7464)", "remove the record separators: `tr -d '\\036'`")
+            Self::Utf32 => {
+                ("UTF-32 text", "re-encode it: `iconv -f UTF-32 -t UTF-8 FILE | ndjson-check`")
             }
+            Self::RecordSeparators => (
+                "a JSON text sequence (RFC 7464)",
+                "remove the record separators: `tr -d '\\036' < FILE | ndjson-check`",
+            ),
             Self::ServerSentEvents => (
                 "a stream of server-sent events",
-                "keep the data lines only: `sed -n 's/^data: *//p'`",
+                "keep the data lines only: `sed -n 's/^data: *//p' FILE | ndjson-check`",
             ),
             Self::Array => (
                 "one JSON array",
@@ -264,7 +267,7 @@ impl Foreign {
             Self::PrettyPrinted => (
                 "JSON over several lines",
                 "call the agent with its flag for events, or write one event on each line: \
-                     `jq -c .`",
+                     `jq -c . FILE | ndjson-check`",
             ),
         };
         let message = match self {

@@ -39,7 +39,8 @@ pub(super) const TRIED_AGAIN: &str = "tried again";
 pub(super) const PLAIN_TEXT: &str = "plain text, not events";
 const FAILED: &str = "failed";
 pub(super) const BEFORE_EVENTS: &str = "failed before its first event";
-const BINARY: &str = "binary data, not events";
+const NOT_UTF8: &str = "binary data, or text that is not UTF-8";
+const OF_LATIN1: &str = ": `iconv -f LATIN1 -t UTF-8 FILE | ndjson-check` reads Latin-1";
 const EVENTS_FLAGS: &str = ", such as --output-format stream-json or --json";
 pub(super) const CUT_SHORT: &str = "cut short";
 pub(super) const SEVERAL_RUNS: &str = "more than one run";
@@ -327,7 +328,7 @@ fn in_place_of_events(summary: &StreamSummary, found: &FirstFindings) -> Option<
         return None;
     }
     if count(Rule::InvalidUtf8) > count(Rule::InvalidJson) {
-        return Some((BINARY, String::new()));
+        return Some((NOT_UTF8, OF_LATIN1.to_owned()));
     }
     let empty = found.of(Rule::EmptyStream);
     let is_text = match found.error(Rule::InvalidJson) {

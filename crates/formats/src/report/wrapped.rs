@@ -12,19 +12,21 @@ pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut S
     };
     let begin = text.len() - text.trim_start_matches(' ').len();
     out.push_str(&text[..begin]);
-    let mut column = begin;
+    let (mut column, mut gap) = (begin, 0);
     for (number, word) in text[begin..].split(' ').enumerate() {
-        let length = without_colours(word).chars().count();
-        if number > 0 && column + 1 + length > width && column > indent {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            column = indent;
-        } else if number > 0 {
-            out.push(' ');
-            column += 1;
+        gap += usize::from(number > 0);
+        if word.is_empty() {
+            continue;
         }
+        let length = without_colours(word).chars().count();
+        if gap > 0 && column + gap + length > width && column > indent {
+            out.push('\n');
+            (column, gap) = (0, indent);
+        }
+        out.extend(std::iter::repeat_n(' ', gap));
         out.push_str(word);
-        column += length;
+        column += gap + length;
+        gap = 0;
     }
     out.push('\n');
 }
@@ -45,6 +47,8 @@ mod tests {
         assert_eq!(wrapped("  one two", 4, 7), "  one\n    two\n");
         assert_eq!(wrapped("one two", 2, 7), "one two\n");
         assert_eq!(wrapped("", 2, 7), "\n");
+        assert_eq!(wrapped("onetwo  three", 2, 7), "onetwo\n  three\n");
+        assert_eq!(wrapped("one  two", 2, 9), "one  two\n");
         let mut out = String::new();
         push_wrapped(&"a ".repeat(90), 2, None, &mut out);
         assert_eq!(out.lines().count(), 1);
