@@ -73,6 +73,8 @@ function summaryOf({ stream, ...others }) {
     passed: { ...stream.properties.passed, description: "Whether the stream conforms and its run succeeded." },
     headline: { ...stream.properties.headline, description: "How the run ended, in one sentence for a reader." },
     answer: { type: "string", description: "The last message of the agent; empty unless the run succeeded." },
+    last_message: { type: "string", description: "The same, whether or not the run succeeded." },
+    structured: { description: "The answer as a value, where the agent was asked for one." },
   };
   for (const [name, member] of Object.entries(stream.properties)) {
     if (!LEFT_OUT.includes(name)) properties[name] ??= member;
@@ -81,7 +83,7 @@ function summaryOf({ stream, ...others }) {
   for (const name of ["reason", "retryable", "retry_after"]) {
     properties[name] = { $ref: `#/$defs/${name}`, description: properties[name].description };
   }
-  const required = [...stream.required, "passed", "headline", "answer"];
+  const required = [...stream.required, "passed", "headline", "answer", "last_message"];
   const { usage, tool_call, tool_call_counts, note, unknown, count, path, line } = others;
   inlined = { count, path, line, unknown };
   let text = "\n/** The result of one stream, with the names of the JSON report. What is not known is absent. */\n";

@@ -12,9 +12,11 @@ FILE = HERE / "python/ndjson_check/_summary.py"
 
 # Members of a line of the report that a summary does not have.
 LEFT_OUT = {"type", "report_version", "tool_version", "sha256", "known", "stats"}
-ALWAYS = {"passed", "headline", "answer"}
+ALWAYS = {"passed", "headline", "answer", "last_message"}
 ANSWER = {"description": "The last message of the agent; empty unless the run succeeded.",
           "type": "string"}
+LAST = {"description": "The same, whether or not the run succeeded.", "type": "string"}
+VALUE = {"description": "The answer as a value, where the agent was asked for one."}
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
@@ -27,6 +29,8 @@ class Writer:
         if "$ref" in schema:
             name = schema["$ref"].removeprefix("#/$defs/")
             return self.type(self.definitions[name], name)
+        if "type" not in schema and "enum" not in schema:
+            return "Any"
         if "enum" in schema:
             return f"Literal[{', '.join(map(json.dumps, schema['enum']))}]"
         kind = schema["type"]
@@ -70,7 +74,7 @@ class Writer:
         stream = self.definitions["stream"]
         members = {key: it for key, it in stream["properties"].items() if key not in LEFT_OUT}
         members = {"passed": members.pop("passed"), "headline": members.pop("headline"),
-                   "answer": ANSWER, **members}
+                   "answer": ANSWER, "last_message": LAST, "structured": VALUE, **members}
         members["passed"] = {**members["passed"],
                              "description": "Whether the stream conforms and its run succeeded."}
         members["headline"] = {**members["headline"],
@@ -78,7 +82,7 @@ class Writer:
         required = (set(stream["required"]) - LEFT_OUT) | ALWAYS
         self.object({**stream, "properties": members, "required": sorted(required)}, "summary")
         head = ('"""Made by summary.py from the schema of the JSON report. Do not edit."""\n\n'
-                "from typing import Literal, TypedDict, Union\n\n\n")
+                "from typing import Any, Literal, TypedDict, Union\n\n\n")
         return head + "".join(self.classes.values()).rstrip("\n") + "\n"
 
 

@@ -227,6 +227,14 @@ test("standard error says why", async () => {
   await assert.rejects(all([line], { stderr: 3 }), TypeError);
 });
 
+test("a run that failed has a last message", () => {
+  const reader = new Reader({ profile: "cursor" });
+  reader.feed(bytes);
+  reader.finish({ exitStatus: 1 });
+  const { answer, last_message, structured } = reader.summary;
+  assert.ok(answer === "" && last_message !== "" && structured === undefined);
+});
+
 test("a turn says how it ended", async () => {
   const lines = ['{"type":"thread.started","thread_id":"t"}\n'];
   for (const end of ['{"type":"turn.failed","error":{"message":"unexpected status 529: overloaded"}}\n',

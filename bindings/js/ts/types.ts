@@ -576,6 +576,10 @@ export interface Summary {
   headline: string;
   /** The last message of the agent; empty unless the run succeeded. */
   answer: string;
+  /** The same, whether or not the run succeeded. */
+  last_message: string;
+  /** The answer as a value, where the agent was asked for one. */
+  structured?: unknown;
   path: string;
   /** The name of the profile that the stream was checked with. */
   profile: string;

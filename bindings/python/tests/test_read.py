@@ -229,6 +229,18 @@ def test_standard_error_says_why() -> None:
         list(nc.read(data, stderr=3))  # type: ignore[arg-type]
 
 
+def test_a_run_that_failed_has_a_last_message() -> None:
+    reader = nc.Reader(profile="cursor")
+    reader.feed(DATA)
+    reader.finish(exit_status=1)
+    summary = reader.summary
+    assert summary["answer"] == "" != summary["last_message"]
+    reader = nc.Reader()
+    reader.feed((FIXTURES / "agents/claude/structured-answer.ndjson").read_bytes())
+    reader.finish()
+    assert reader.summary.get("structured") == {"ok": True} and reader.answer == '{"ok":true}'
+
+
 def test_a_turn_says_how_it_ended() -> None:
     end = b'{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}\n'
     failed = b'{"type":"turn.failed","error":{"message":"unexpected status 529: overloaded"}}\n'

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use ndjson_check_core::{Answer, StreamSummary};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::convert::answer_of;
 use crate::report::{FirstFindings, Headline, Html, Markdown, PageFolder};
@@ -55,21 +56,31 @@ pub fn end(out: &mut Written<Vec<u8>>, summary: &StreamSummary) {
     out.end(&totals, totals.exit_code(0));
 }
 
-/// The result with the names of the JSON report, and the answer of a run that succeeded.
+/// The result with the names of the JSON report, the answer of a run that succeeded, and the last
+/// message of any.
 pub fn summary_json(summary: &StreamSummary, found: &FirstFindings, answer: &Answer) -> String {
-    /// The `stream` of the JSON report, and the answer.
+    /// The `stream` of the JSON report, and what the agent wrote last.
     #[derive(Serialize)]
     struct JudgedSummary<'a> {
         passed: bool,
         headline: String,
         answer: Cow<'a, str>,
+        last_message: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        structured: Option<&'a Value>,
         #[serde(flatten)]
         summary: &'a StreamSummary,
     }
     let headline = Headline::new(summary, found);
-    let answer = answer_of(answer, summary.outcome, summary.facts.structured.as_ref());
-    let judged =
-        JudgedSummary { passed: headline.passed, headline: headline.text(), answer, summary };
+    let structured = summary.facts.structured.as_ref();
+    let judged = JudgedSummary {
+        passed: headline.passed,
+        headline: headline.text(),
+        answer: answer_of(answer, summary.outcome, structured),
+        last_message: answer.text(),
+        structured,
+        summary,
+    };
     // Cannot fail: it is plain data.
     serde_json::to_string(&judged).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
 """Made by summary.py from the schema of the JSON report. Do not edit."""
 
-from typing import Literal, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
 
 
 class _ToolCall(TypedDict):
@@ -107,6 +107,8 @@ class _Summary(TypedDict):
     headline: str
     # The last message of the agent; empty unless the run succeeded.
     answer: str
+    # The same, whether or not the run succeeded.
+    last_message: str
     path: str
     # The name of the profile that the stream was checked with.
     profile: str
@@ -139,6 +141,8 @@ class _Summary(TypedDict):
 class Summary(_Summary, total=False):
     """The result of one stream. Properties that are not known are absent."""
 
+    # The answer as a value, where the agent was asked for one.
+    structured: Any
     # The first session id of the stream.
     session_id: str
     # The exit status of the command.
