@@ -72,8 +72,8 @@ function summaryOf({ stream, ...others }) {
   const properties = {
     passed: { ...stream.properties.passed, description: "Whether the stream conforms and its run succeeded." },
     headline: { ...stream.properties.headline, description: "How the run ended, in one sentence for a reader." },
-    answer: { type: "string", description: "The last message of the agent; empty unless the run succeeded." },
-    last_message: { type: "string", description: "The same, whether or not the run succeeded." },
+    answer: { type: "string", description: "The answer: the last message of the agent, or its value as JSON; empty unless the run succeeded." },
+    last_message: { type: "string", description: "The last message of the agent, whether or not the run succeeded." },
     structured: { description: "The answer as a value, where the agent was asked for one." },
   };
   for (const [name, member] of Object.entries(stream.properties)) {

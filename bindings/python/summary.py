@@ -13,9 +13,10 @@ FILE = HERE / "python/ndjson_check/_summary.py"
 # Members of a line of the report that a summary does not have.
 LEFT_OUT = {"type", "report_version", "tool_version", "sha256", "known", "stats"}
 ALWAYS = {"passed", "headline", "answer", "last_message"}
-ANSWER = {"description": "The last message of the agent; empty unless the run succeeded.",
+ANSWER = {"description": "The answer: the last message of the agent, or its value as JSON; empty unless "
+                         "the run succeeded.",
           "type": "string"}
-LAST = {"description": "The same, whether or not the run succeeded.", "type": "string"}
+LAST = {"description": "The last message of the agent, whether or not the run succeeded.", "type": "string"}
 VALUE = {"description": "The answer as a value, where the agent was asked for one."}
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 

@@ -5,7 +5,7 @@ use std::fs;
 use ndjson_check::internals::{profile_names, profile_text};
 use serde_json::{Value, json};
 
-use crate::streams::{program, run_on, text};
+use crate::streams::{program, root, run_on, text};
 use crate::tidy::{literals, sources};
 
 /// Runs the program by a profile that says this in addition; its report.
@@ -139,5 +139,34 @@ fn the_core_knows_no_flag_of_the_program() {
         for literal in literals(code).into_iter().filter(|_| !is_of_others) {
             assert!(!literal.split(' ').any(is_flag), "{path}: {literal}");
         }
+    }
+}
+
+/// The rules without the condition that a line is not of a sub-agent.
+fn of_any_line(rules: &mut Value) {
+    match rules {
+        Value::Object(members) => {
+            members.remove("/isSidechain");
+            members.values_mut().for_each(of_any_line);
+        }
+        Value::Array(items) => items.iter_mut().for_each(of_any_line),
+        _ => {}
+    }
+}
+
+/// Goal: the session of a sub-agent is read as the main one, of which its lines are no part.
+#[test]
+fn a_sub_agents_session_is_read_as_the_main_one() {
+    let [main, own] = ["claude-session", "claude-subagent"].map(|name| {
+        let mut profile: Value = serde_json::from_str(profile_text(name).unwrap()).unwrap();
+        of_any_line(&mut profile);
+        let folder = root().join("crates/core/src/profile/builtin").join(name);
+        let schema = fs::read(folder.join("schema.json")).unwrap();
+        profile["schema"] = serde_json::from_slice(&schema).unwrap();
+        profile
+    });
+    for place in ["/text/rules", "/end/progress", "/facts", "/schema/$defs"] {
+        assert_eq!(main.pointer(place), own.pointer(place), "{place}");
+        assert!(main.pointer(place).is_some(), "{place}");
     }
 }

@@ -574,9 +574,9 @@ export interface Summary {
   passed: boolean;
   /** How the run ended, in one sentence for a reader. */
   headline: string;
-  /** The last message of the agent; empty unless the run succeeded. */
+  /** The answer: the last message of the agent, or its value as JSON; empty unless the run succeeded. */
   answer: string;
-  /** The same, whether or not the run succeeded. */
+  /** The last message of the agent, whether or not the run succeeded. */
   last_message: string;
   /** The answer as a value, where the agent was asked for one. */
   structured?: unknown;

@@ -32,6 +32,8 @@ mod words;
 mod wrappers;
 mod writes;
 
+pub use wrappers::NAMED_BY;
+
 use parser::ShellParser;
 use wrappers::{WORDS_MAX, has};
 

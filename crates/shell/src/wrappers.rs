@@ -87,6 +87,23 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
     (&["chroot", "flock", "function", "gosu", "ssh", "su-exec"], &[], 1),
 ];
 
+/// Options of wrappers behind which a user, a variable or a package is named: `sudo -u claude`.
+pub const NAMED_BY: [&str; 13] = [
+    "-C",
+    "-g",
+    "-h",
+    "-o",
+    "-p",
+    "-u",
+    "--container",
+    "--from",
+    "--group",
+    "--name",
+    "--package",
+    "--user",
+    "--with",
+];
+
 /// Shells, and what comes before the text that they run.
 const SHELLS: &[&str] =
     &["ash", "bash", "dash", "fish", "ksh", "powershell", "pwsh", "runuser", "sh", "su", "zsh"];

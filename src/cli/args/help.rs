@@ -30,7 +30,7 @@ const FORMS: &str = "\
 Forms of --to:
   text         one line for each action, as it happens
   transcript   the assistant's text, with the actions in between
-  answer       only the final message of a run that succeeded
+  answer       only the answer of a run that succeeded
   json         the agent's `--output-format json` object, if the run succeeded
   stream-json  the input; each element of an array is on its own line
   events       one vocabulary for all agents, as NDJSON
@@ -172,7 +172,8 @@ fn meant_report(error: &clap::Error) -> Option<String> {
     let report = if value == "md" { "markdown" } else { value };
     let is_report = ["html", "markdown", "junit", "sarif", "github"].contains(&report);
     let is_meant = option.starts_with("--to ") && is_report;
-    is_meant.then(|| format!("use --report {report}=FILE"))
+    let file = if report == "github" { "" } else { "=FILE" };
+    is_meant.then(|| format!("use --report {report}{file}"))
 }
 
 /// Our option for one that other programs have under another name.

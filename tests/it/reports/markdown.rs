@@ -172,6 +172,34 @@ fn bad_streams_are_shown_before_good_ones() {
 }
 
 /// Goal: a change of the report is seen.
+/// Goal: where only lines have room, each kind of failure is still shown with its reason.
+#[test]
+fn each_kind_of_failure_has_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let overloaded = fs::read(root().join("fixtures/agents/claude/overloaded.ndjson")).unwrap();
+    let code = format!("`{}`", "_a_".repeat(45));
+    let quoted = String::from_utf8(overloaded.clone()).unwrap();
+    let end = quoted.lines().last().unwrap();
+    let error = serde_json::from_str::<serde_json::Value>(end).unwrap()["result"].to_string();
+    let quoted = quoted.replace(&error, &serde_json::json!(code).to_string());
+    for number in 0..700 {
+        let stream = if number < 2 { quoted.as_bytes() } else { &overloaded };
+        fs::write(folder.path().join(format!("{number:03}.ndjson")), stream).unwrap();
+    }
+    let report = |name: &str| {
+        let output = program().args(["--report", "markdown", name]).current_dir(&folder).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let all = report(".");
+    assert!(all.len() < 61_000, "{}", all.len());
+    assert!(all.contains("### `./002.ndjson`\n\n✗ failed: API Error: 529 Overloaded"), "{all}");
+    assert!(all.contains("\n- `./699.ndjson`: ✗ failed\n"), "{all}");
+    fs::create_dir(folder.path().join("two")).unwrap();
+    fs::write(folder.path().join("two/a.ndjson"), &quoted).unwrap();
+    fs::write(folder.path().join("two/b.ndjson"), &quoted).unwrap();
+    assert!(report("two").contains("`two/b.ndjson`"));
+}
+
 #[test]
 fn the_report_is_as_written() {
     let stream = "fixtures/rules/unfinished-call/two-of-three-open.ndjson";

@@ -317,8 +317,9 @@ def read(
     def events() -> Iterator[AnyEvent]:
         for chunk in _chunks(source):
             yield from reader.feed(chunk)
-        number = _options.ended(exit_status)
+        # First: a process may wait until this is read.
         said = stderr() if callable(stderr) else stderr
+        number = _options.ended(exit_status)
         yield from reader.finish(exit_status=number, signal=signal, stderr=said)
         if on_summary is not None:
             on_summary(reader.summary)
@@ -425,8 +426,9 @@ def aread(
         raise TypeError(f"a {type(source).__name__} is not asynchronous; use `read`")
 
     async def finish() -> list[AnyEvent]:
-        number = await _options.ended_later(exit_status)
+        # First: a process may wait until this is read.
         said = await _options.said_later(stderr)
+        number = await _options.ended_later(exit_status)
         return reader.finish(exit_status=number, signal=signal, stderr=said)
 
     return _AsyncEvents(source, reader, finish, on_summary)

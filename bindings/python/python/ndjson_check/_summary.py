@@ -105,9 +105,10 @@ class _Summary(TypedDict):
     passed: bool
     # How the run ended, in one sentence for a reader.
     headline: str
-    # The last message of the agent; empty unless the run succeeded.
+    # The answer: the last message of the agent, or its value as JSON; empty unless the run
+    # succeeded.
     answer: str
-    # The same, whether or not the run succeeded.
+    # The last message of the agent, whether or not the run succeeded.
     last_message: str
     path: str
     # The name of the profile that the stream was checked with.

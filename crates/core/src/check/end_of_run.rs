@@ -239,9 +239,13 @@ impl<'p> EndOfRun<'p> {
         self.nothing_followed() && (self.succeeded() || ended_silently)
     }
 
-    /// How the exit status contradicts what the stream says.
+    /// How the exit status contradicts what the stream says. A message of an agent without terminal
+    /// event may be its last one; it claims no success.
     pub(super) fn contradiction(&self, terminal_line: Option<u64>) -> Option<Diagnostic> {
-        let both = self.status.zip(self.stream.reported_outcome).filter(|_| self.stream.has_events);
+        let has_terminal = self.stream.terminal != TerminalState::Missing;
+        let claims = |says: &RunOutcome| has_terminal || *says == RunOutcome::Failure;
+        let says = self.stream.reported_outcome.filter(claims);
+        let both = self.status.zip(says).filter(|_| self.stream.has_events);
         let (status, says) = both.filter(|(status, says)| !status.is_consistent_with(*says))?;
         let says = match says {
             RunOutcome::Failure => "failed",

@@ -57,7 +57,8 @@ const PROGRESS_BEGINS: [&str; 10] = [
 ];
 
 /// How an error begins that is written in place of an answer, in small letters.
-const FAILURE_BEGINS: [&str; 9] = [
+const FAILURE_BEGINS: [&str; 10] = [
+    "api error",
     "error ",
     "exception in thread ",
     "fatal ",
@@ -167,6 +168,7 @@ mod tests {
             ("Traceback (most recent call last):", true),
             ("Usage: agent [options]", true),
             ("I fixed the error: the sum was wrong.", false),
+            ("API Error: 529 Overloaded", true),
             ("Done.", false),
             ("Errors are now shown.", false),
         ] {

@@ -61,8 +61,8 @@ pub enum EventKind<'a> {
         /// Its number.
         turn: u64,
     },
-    /// The terminal event of a turn says how it ended, or the begin of the next turn shows that it
-    /// did. Where only the end of the stream shows that, there is no such event.
+    /// The terminal event of a turn says how it ended. Where only what follows, or the end of the
+    /// stream, shows that it was the end, there is no such event.
     TurnEnded(Box<TurnResult>),
     /// More text of a segment.
     TextDelta {

@@ -125,7 +125,7 @@ impl<'c> Run<'c> {
         let facts = &facts;
         let place = self.terminal.place(facts);
         self.session.order.observe(facts, &mut findings.pending);
-        let (mut text, mut turn_at, mut last_turn_end) = (TextUpdates::new(), None, None);
+        let (mut text, mut turn_at) = (TextUpdates::new(), None);
         let mut calls = Vec::new();
         match place {
             // Nothing follows what comes after the end; of many such events most are counted only.
@@ -141,7 +141,6 @@ impl<'c> Run<'c> {
             }
             Place::NewTurn => {
                 calls = self.calls.unfinished();
-                last_turn_end = self.last_turn_end(&mut findings.pending);
                 self.new_turn(&mut text, &mut findings.pending);
                 turn_at = Some((text.len(), calls.len()));
                 self.in_run(facts, is_valid, &mut text, &mut calls, findings);
@@ -152,7 +151,7 @@ impl<'c> Run<'c> {
         let turn_end = self.turn_end(facts, place);
         if let Some(model) = &mut self.model {
             let (text, calls, call_table) = (&*text, &*calls, &self.calls);
-            let updates = Updates { text, calls, turn_at, last_turn_end, turn_end, call_table };
+            let updates = Updates { text, calls, turn_at, turn_end, call_table };
             model.line((line, facts), place.is_in_run(), updates, &self.facts, &mut events);
         }
         let used = (&self.facts, self.calls.counts());
@@ -212,7 +211,7 @@ impl<'c> Run<'c> {
         // One object is never followed by another turn.
         self.format = self.contract.options().format.or(Some(AgentFormat::StreamJson));
         self.report_doubts(found);
-        self.terminal.new_turn();
+        self.terminal.new_turn(found);
         self.facts.new_turn();
         self.session.new_turn();
         self.calls.new_turn();

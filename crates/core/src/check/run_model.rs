@@ -33,8 +33,6 @@ pub(super) struct Updates<'e> {
     pub(super) calls: &'e [CallUpdate<'e>],
     /// How many of each close what the turn before left open, if a turn begins.
     pub(super) turn_at: Option<(usize, usize)>,
-    /// How the last turn ended, if only the turn that begins shows that it did.
-    pub(super) last_turn_end: Option<Box<TurnResult>>,
     /// How the turn ended, if this event ends it.
     pub(super) turn_end: Option<Box<TurnResult>>,
     /// Where the calls of sub-agents are found.
@@ -94,11 +92,6 @@ impl RunModel {
         }
     }
 
-    /// The number of the turn.
-    pub(super) fn turn(&self) -> u64 {
-        self.turn
-    }
-
     /// What comes after the end of the run has no events, except for corrections of calls.
     pub(super) fn line<'e>(
         &mut self,
@@ -132,10 +125,6 @@ impl RunModel {
         self.texts(closing, emitter);
         if updates.turn_at.is_some() {
             self.calls(unfinished, emitter);
-            updates
-                .last_turn_end
-                .into_iter()
-                .for_each(|end| emitter.emit(EventKind::TurnEnded(end)));
             self.turn += 1;
             emitter.emit(EventKind::Turn { turn: self.turn });
         }
@@ -148,7 +137,10 @@ impl RunModel {
         if rare.run_facts.iter().any(is_figure) {
             emitter.emit(EventKind::Usage(Box::new(Figures::new(run_facts))));
         }
-        updates.turn_end.into_iter().for_each(|end| emitter.emit(EventKind::TurnEnded(end)));
+        if let Some(end) = updates.turn_end {
+            let end = TurnResult { turn: self.turn, ..*end };
+            emitter.emit(EventKind::TurnEnded(end.into()));
+        }
     }
 
     /// Calls that only a line of plain text shows: `line`, if it is in the stream.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use ndjson_check_shell::{ExitShown, run_of};
+use ndjson_check_shell::{ExitShown, NAMED_BY, run_of};
 
 use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 
@@ -15,6 +15,15 @@ pub(crate) const FRAMING: &str = "jsonl";
 
 /// An older name of the default agent's program.
 const DEFAULT_PROGRAM: &str = "cursor-agent";
+
+/// The default agent's program.
+const ANY_PROGRAM: &str = "agent";
+
+/// Wrappers that run a line, which may have other commands.
+const SHELLS: [&str; 8] = ["bash", "cmd", "dash", "ksh", "pwsh", "script", "sh", "zsh"];
+
+/// The profile of what this program writes.
+const OWN: &str = "events";
 
 pub(super) struct BuiltInProfile {
     pub(super) name: &'static str,
@@ -63,8 +72,16 @@ impl BuiltInProfile {
         Self::of_program(program, arguments).or_else(|| Self::behind(program, arguments))
     }
 
-    /// The agent that a wrapper runs, if the exit status is the agent's.
+    /// The agent that a wrapper runs, if the output and the exit status are the agent's.
     fn behind(wrapper: &str, arguments: &[String]) -> Option<&'static Self> {
+        let runs_others = arguments.iter().any(|it| it.contains(['>', '|', ';', '\n']));
+        if SHELLS.contains(&wrapper) && runs_others {
+            return None;
+        }
+        let words: Vec<&str> = arguments.iter().flat_map(|it| it.split_whitespace()).collect();
+        let is_value = |name: &str| {
+            words.windows(2).any(|pair| NAMED_BY.contains(&pair[0]) && pair[1] == name)
+        };
         let quoted = arguments.iter().map(|it| format!("'{}'", it.replace('\'', r"'\''")));
         let line = [wrapper.to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ");
         let found = Cell::new(None);
@@ -72,6 +89,10 @@ impl BuiltInProfile {
             let mut words = command.split(' ').map(str::to_owned);
             let program = words.next().unwrap_or_default();
             let agent = Self::of_program(&program, &words.collect::<Vec<_>>());
+            let is_meant = |it: &&Self| it.name != OWN && !is_value(&program);
+            // Many programs have this name: `python -m agent`.
+            let is_named = program != ANY_PROGRAM || command.split(' ').any(|it| it == "-p");
+            let agent = agent.filter(|it| is_meant(it) && is_named);
             found.set(found.get().or(agent));
             agent.is_some()
         });
@@ -89,7 +110,7 @@ impl BuiltInProfile {
         };
         let has_it = |profile: &&Self| {
             let command = profile.command.and_then(|command| command.split(' ').next());
-            profile.name == program || command == Some(program)
+            command.is_some() && (profile.name == program || command == Some(program))
         };
         let known = BUILT_IN.iter().filter(has_it);
         known.max_by_key(|profile| (shared(profile), profile.name == program))
@@ -127,6 +148,7 @@ mod tests {
             assert_eq!(agent(&call.split(' ').collect::<Vec<_>>()), Some(expected), "{call}");
         }
         assert_eq!(agent(&["make"]), None);
+        assert_eq!(agent(&["jsonl"]), None);
     }
 
     #[test]
@@ -137,6 +159,15 @@ mod tests {
             (&["npx", "-y", "opencode", "run"], Some("opencode")),
             (&["bash", "-c", "cd app && claude -p 'fix it'"], Some("claude")),
             (&["bash", "-c", "claude -p 'fix it' | tee log"], None),
+            (&["bash", "-c", "claude -p 'fix it' > log"], None),
+            (&["bash", "-c", "npm test; claude --version"], None),
+            (&["sudo", "-u", "claude", "./nightly"], None),
+            (&["docker", "run", "--name", "claude", "image", "make"], None),
+            (&["npx", "-y", "jsonl", "log"], None),
+            (&["python", "-m", "agent"], None),
+            (&["timeout", "9m", "agent", "-p", "fix it"], Some("cursor")),
+            (&["uvx", "--from", "kimi", "tool"], None),
+            (&["timeout", "9m", "ndjson-check", "--to", "events", "x"], None),
             (&["bash", "-c", "claude -p 'fix it' || true"], None),
             (&["python", "claude.py", "claude"], None),
             (&["timeout", "9m", "make", "claude"], None),

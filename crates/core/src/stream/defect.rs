@@ -101,7 +101,7 @@ impl LineDefect {
                 let note = bytes
                     .trim_ascii_start()
                     .starts_with(b"\"{\\\"")
-                    .then_some("the event was encoded twice: `jq -r . FILE | ndjson-check`");
+                    .then_some("the event was encoded twice: `jq -cr . FILE | ndjson-check`");
                 let diagnostic = Diagnostic::new(Rule::NotAnObject, message);
                 (note.into_iter().fold(diagnostic, Diagnostic::note), 0)
             }

@@ -1,5 +1,5 @@
-//! `answer`: only the final message of a run that succeeded (contract T2), without blank lines
-//! around it.
+//! `answer`: only the answer of a run that succeeded (contract T2): its last message without blank
+//! lines around it, or a value where there is no text.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::Output;
 
-/// The answer of a run that succeeded; empty for others. Without a text, it is the answer as JSON.
+/// The answer of a run that succeeded; empty for others. A value without a text is shown as JSON.
 pub(crate) fn answer_of<'a>(
     answer: &'a Answer,
     outcome: Outcome,

@@ -51,7 +51,10 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
                 count => (CALLS_OPEN, format!(" ({count} of {}: {open})", counts.total)),
             }
         }
-        Rule::BackgroundWorkLost => ("background work may be lost", message()),
+        Rule::BackgroundWorkLost if worst.message.contains(" does not show ") => {
+            ("background work may be lost", message())
+        }
+        Rule::BackgroundWorkLost => ("background work was lost", message()),
         Rule::EmptyAnswer if is_silent_after_call(worst) => {
             ("no text follows the last call", String::new())
         }
@@ -62,11 +65,10 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
         Rule::PipeHeldOpen => ("left a process behind", String::new()),
         Rule::EmptyStream => ("the stream has no event", String::new()),
         Rule::MissingTerminalEvent => (CUT_SHORT, message()),
-        Rule::TruncatedLine => {
-            let line =
-                worst.line.map_or(String::new(), |line| format!(" in the middle of line {line}"));
-            (CUT_SHORT, line)
-        }
+        Rule::TruncatedLine => (
+            "the last line is cut",
+            worst.line.map_or(String::new(), |line| format!(": line {line}")),
+        ),
         Rule::UndocumentedEvent => ("not documented", unknown(worst)),
         Rule::UnknownEvent | Rule::UnknownTool | Rule::UnknownValue => {
             ("unknown to the profile", unknown(worst))
@@ -75,10 +77,14 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
     }
 }
 
-/// What the message says is not known, without what the reason says.
+/// What a message says is not known.
+pub(super) fn unknown_part(message: &str) -> Option<&str> {
+    let unknown = message.strip_prefix("the profile does not know ");
+    unknown.or_else(|| message.strip_suffix(" is not documented"))
+}
+
 fn unknown(found: &Diagnostic) -> String {
-    let what = found.message.trim_start_matches("the profile does not know ");
-    let what = what.trim_end_matches(" is not documented");
+    let what = unknown_part(&found.message).unwrap_or(&found.message);
     let line = found.line.map_or(String::new(), |line| format!(" in line {line}"));
     after_colon(&format!("{what}{line}"))
 }
@@ -145,6 +151,9 @@ pub(super) fn and_more(
     // Of some rules the sentence has all findings.
     let of_all = match said.rule {
         Rule::AllCallsRefused => &[Rule::AllCallsRefused, Rule::DeniedCall][..],
+        Rule::AllCallsFailed => {
+            &[Rule::AllCallsFailed, Rule::DeniedCall, Rule::RejectedWithoutStart]
+        }
         Rule::DeniedCall | Rule::RejectedWithoutStart => {
             &[Rule::DeniedCall, Rule::RejectedWithoutStart]
         }

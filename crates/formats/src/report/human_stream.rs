@@ -7,6 +7,7 @@ use ndjson_check_core::{
 };
 
 use super::alike::{Alike, alike, causes, hidden};
+use super::defect_words::unknown_part;
 use super::wrapped::push_wrapped;
 use super::{Headline, stats_text, stream_name, summary_text};
 
@@ -259,7 +260,9 @@ fn of_one_rule(
     if let [one] = alike {
         let is_of_headline =
             [Rule::AllCallsRefused, Rule::AllCallsFailed, Rule::NotNdjson, Rule::EmptyStream];
-        let is_said = is_of_headline.contains(&rule) || headline.rest.contains(&one.message());
+        let message = one.message();
+        let part = unknown_part(&message).unwrap_or(&message);
+        let is_said = is_of_headline.contains(&rule) || headline.rest.contains(part);
         let place = one.place();
         let rest = if place.is_empty() { place } else { format!(" {place}") };
         let message =

@@ -159,9 +159,12 @@ impl Output for Markdown {
         }
         self.last_body = format!("{name} · {section}");
         let section = format!("### {name}\n\n{}\n\n{section}", self.last);
-        let short = prose(&clipped(&headline.text(), SHORT_BYTES_MAX));
+        let sentence = headline.text();
+        let short = prose(&clipped(&sentence, SHORT_BYTES_MAX));
         let text = format!("- {name}: {} {short}\n", headline.mark());
-        self.sections.add(class, section, ShortStream { text, kind: headline.group });
+        let brief = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
+        let line = ShortStream { text, brief, sentence, kind: headline.group };
+        self.sections.add(class, section, line);
     }
 
     fn error(&mut self, message: &str, _: &mut String) {

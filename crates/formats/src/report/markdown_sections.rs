@@ -21,6 +21,10 @@ pub(super) enum StreamClass {
 /// A stream on one line.
 pub(super) struct ShortStream {
     pub(super) text: String,
+    /// The same without the rest of the sentence.
+    pub(super) brief: String,
+    /// The sentence.
+    pub(super) sentence: String,
     /// How the run ended, as other streams share it.
     pub(super) kind: &'static str,
 }
@@ -43,6 +47,8 @@ struct Streams {
 /// Streams whose runs ended in the same way.
 struct StreamsOfKind {
     kind: &'static str,
+    /// The sentence of the latest line: streams that say the same need it once.
+    sentence: String,
     lines: Vec<String>,
     /// Of the first streams.
     sections: Vec<String>,
@@ -73,21 +79,25 @@ impl Sections {
 
 impl Streams {
     fn add(&mut self, section: String, line: ShortStream) {
-        let ShortStream { text, kind } = line;
+        let ShortStream { text, brief, sentence, kind } = line;
         let known = self.kinds.iter().position(|it| it.kind == kind);
         let at = known.unwrap_or(self.kinds.len());
         if known.is_none() {
             let (lines, sections) = (Vec::new(), Vec::new());
-            self.kinds.push(StreamsOfKind { kind, lines, sections, omitted: 0 });
+            let sentence = String::new();
+            self.kinds.push(StreamsOfKind { kind, sentence, lines, sections, omitted: 0 });
         }
         let of_kind = &mut self.kinds[at];
-        if self.line_bytes + text.len() > MARKDOWN_BYTES_MAX {
+        let text = if of_kind.sentence == sentence { brief } else { text };
+        let is_first = of_kind.lines.is_empty() && of_kind.omitted == 0;
+        if self.line_bytes + text.len() > MARKDOWN_BYTES_MAX && !is_first {
             of_kind.omitted += 1;
             return;
         }
+        of_kind.sentence = sentence;
         let is_next = of_kind.sections.len() == of_kind.lines.len();
         let has_room = self.section_bytes + section.len() <= MARKDOWN_BYTES_MAX;
-        if is_next && (has_room || of_kind.sections.is_empty()) {
+        if is_next && (has_room || is_first) {
             self.section_bytes += section.len();
             of_kind.sections.push(section);
         }
@@ -103,8 +113,14 @@ impl Streams {
         let shown = self.sections(room.saturating_sub(headings));
         let mut text = String::new();
         let mut not_shown = Vec::new();
+        let bytes = |(of_kind, count): (&StreamsOfKind, &usize)| -> usize {
+            of_kind.sections[..*count].iter().map(|section| section.len()).sum()
+        };
+        let mut kept: usize = self.kinds.iter().zip(&shown).map(bytes).sum::<usize>() + headings;
         for (of_kind, sections) in self.kinds.into_iter().zip(shown) {
-            let omitted = of_kind.write(sections, room, &mut text);
+            kept -= bytes((&of_kind, &sections)) + of_kind.heading().len() + 1;
+            // The sections of the kinds behind it have their room.
+            let omitted = of_kind.write(sections, room.saturating_sub(kept), &mut text);
             if omitted > 0 {
                 not_shown.push((of_kind.kind, omitted));
             }
@@ -128,17 +144,17 @@ impl Streams {
             let Some(section) = of_kind.sections.first() else { continue };
             if alone + section.len() <= room {
                 alone += section.len();
-                bytes += section.len() - of_kind.lines[0].len();
+                bytes = bytes + section.len() - of_kind.lines[0].len();
                 *count = 1;
             }
         }
         for (of_kind, count) in self.kinds.iter().zip(&mut shown) {
             for (section, line) in of_kind.sections.iter().zip(&of_kind.lines).skip(*count) {
-                let more = section.len() - line.len();
-                if bytes + more > room {
+                let with_section = bytes + section.len() - line.len();
+                if with_section > room {
                     break;
                 }
-                bytes += more;
+                bytes = with_section;
                 *count += 1;
             }
         }

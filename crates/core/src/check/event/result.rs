@@ -66,12 +66,13 @@ pub struct TurnResult {
 }
 
 impl TurnResult {
-    pub(in crate::check) fn new(turn: u64, outcome: Outcome, why: Why, facts: &RunFacts) -> Self {
+    /// The run model knows the number of the turn.
+    pub(in crate::check) fn new(outcome: Outcome, why: Why, facts: &RunFacts) -> Self {
         let Why { reason, retryable, retry_after } = why;
         let has_failed = outcome != Outcome::Succeeded;
         let error_text = facts.error_text.clone().filter(|_| has_failed);
         let structured = facts.structured.clone();
-        Self { turn, outcome, reason, retryable, retry_after, error_text, structured }
+        Self { turn: 0, outcome, reason, retryable, retry_after, error_text, structured }
     }
 }
 

@@ -6,23 +6,12 @@ use crate::check::end_of_run::{EndOfRun, LastLine, ProducerExit, StreamEnd, Term
 use crate::check::stage::terminal::Place;
 use crate::check::why::Why;
 use crate::facts::Facts;
-use crate::rules::diagnostic::Diagnostic;
 
 impl Run<'_> {
-    /// How the turn ended that this event ends.
+    /// How the turn ended that this event ends for certain, as far as the stream says.
     pub(super) fn turn_end(&self, facts: &Facts<'_>, place: Place) -> Option<Box<TurnResult>> {
         let is_end = place.is_in_run() && self.terminal.terminal_line() == Some(facts.line);
-        if is_end { self.turn_result() } else { None }
-    }
-
-    /// How the last turn ended, if only the next one, which begins, shows that it did.
-    pub(super) fn last_turn_end(&mut self, found: &mut Vec<Diagnostic>) -> Option<Box<TurnResult>> {
-        if self.terminal.confirm_end(found) { self.turn_result() } else { None }
-    }
-
-    /// As far as the stream says.
-    fn turn_result(&self) -> Option<Box<TurnResult>> {
-        let turn = self.model.as_ref()?.turn();
+        self.model.as_ref().filter(|_| is_end)?;
         let stream = StreamEnd {
             has_events: true,
             needs_terminal: true,
@@ -36,6 +25,6 @@ impl Run<'_> {
         let exit = ProducerExit::default();
         let end = EndOfRun::decide(stream, &exit, None);
         let why = Why::decide(&end, &self.facts, &exit, self.contract.profile());
-        Some(TurnResult::new(turn, end.outcome, why, &self.facts).into())
+        Some(TurnResult::new(end.outcome, why, &self.facts).into())
     }
 }

@@ -105,7 +105,8 @@ impl<'c> FirstEvents<'c> {
             Author::Agent(_) => Author::Agent(&profiles),
             unread @ Author::Unread(_) => *unread,
         };
-        let is_behind_own = self.is_shown || self.source == ProfileSource::Detected;
+        let is_behind_own =
+            !profiles.is_empty() && (self.is_shown || self.source == ProfileSource::Detected);
         let other = if is_behind_own { "an earlier event is of" } else { "the profile is" };
         let message = format!("this looks like {looks}, but {other} {name}");
         let note = match profiles.is_empty() {

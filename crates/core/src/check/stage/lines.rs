@@ -270,10 +270,10 @@ impl<'c> LineCheck<'c> {
         if is_failure(text) && says_something(text) {
             self.error_text.get_or_insert_with(|| short(text));
         }
-        let says_more = says_something(&before) || is_failure(&before) || !says_something(text);
+        let stays = says_something(&before) || is_failure(&before) || !says_something(text);
         self.first_text = Some(match before.ends_with(':') {
             true => short(format!("{before} {text}").trim()),
-            false if before.is_empty() || !says_more => short(text),
+            false if before.is_empty() || !stays => short(text),
             false => before,
         });
     }

@@ -84,16 +84,11 @@ impl TerminalCheck {
         }
     }
 
-    /// A provisional end was the end, as another turn begins. Whether there was one.
-    pub(crate) fn confirm_end(&mut self, found: &mut Vec<Diagnostic>) -> bool {
-        let end = self.provisional.take();
-        end.is_some_and(|end| {
+    /// A new turn begins: a provisional end was the end of the last one.
+    pub(crate) fn new_turn(&mut self, found: &mut Vec<Diagnostic>) {
+        if let Some(end) = self.provisional.take() {
             self.close(end, found);
-            true
-        })
-    }
-
-    pub(crate) fn new_turn(&mut self) {
+        }
         let Self { warnings, turns, last_event, only_last_turn_ends, .. } = *self;
         *self = Self { warnings, turns, last_event, only_last_turn_ends, ..Self::default() };
     }

@@ -16,8 +16,7 @@ fn observe(check: &mut TerminalCheck, facts: &Facts<'_>, found: &mut Vec<Diagnos
     match place {
         Place::Run | Place::AfterEnd => check.observe(facts, found),
         Place::NewTurn => {
-            check.confirm_end(found);
-            check.new_turn();
+            check.new_turn(found);
             check.observe(facts, found);
         }
         Place::Epilogue => check.observe_epilogue(facts, found),

@@ -58,9 +58,18 @@ fn has_bar(bytes: &[u8]) -> bool {
 
 /// Whether a line is an object in the colours of a terminal.
 pub(super) fn has_colours(bytes: &[u8]) -> bool {
-    // A sequence that does not end with `m` moves the cursor or clears the screen, once.
-    let sequence = bytes.strip_prefix(b"\x1b[").unwrap_or_default();
-    if sequence.iter().find(|byte| (b'@'..=b'~').contains(byte)) != Some(&b'm') {
+    let mut rest = bytes;
+    let is_colour = loop {
+        let Some(sequence) = rest.strip_prefix(b"\x1b[") else { break false };
+        let end = sequence.iter().position(|byte| (b'@'..=b'~').contains(byte));
+        let Some(end) = end else { break false };
+        // Others move the cursor or clear the screen.
+        if sequence[end] == b'm' {
+            break true;
+        }
+        rest = &sequence[end + 1..];
+    };
+    if !is_colour {
         return false;
     }
     let Ok(text) = str::from_utf8(bytes) else { return false };
@@ -118,6 +127,7 @@ mod tests {
         for (line, expected) in [
             ("\x1b[36m{\"a\":1}", true),
             ("\x1b[?25l\x1b[2J{\"a\":1}", false),
+            ("\x1b[2K\x1b[36m{\"a\":1}", true),
             ("\x1b[1;39m{\x1b[0m\x1b[34;1m\"a\"\x1b[0m:1\x1b[1;39m}\x1b[0m", true),
             ("\x1b[36mready\x1b[0m", false),
             ("{\"a\":1}", false),
