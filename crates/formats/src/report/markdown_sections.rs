@@ -114,7 +114,7 @@ impl Streams {
         let mut text = String::new();
         let mut not_shown = Vec::new();
         let bytes = |(of_kind, count): (&StreamsOfKind, &usize)| -> usize {
-            of_kind.sections[..*count].iter().map(|section| section.len()).sum()
+            of_kind.sections[..*count].iter().map(String::len).sum()
         };
         let mut kept: usize = self.kinds.iter().zip(&shown).map(bytes).sum::<usize>() + headings;
         for (of_kind, sections) in self.kinds.into_iter().zip(shown) {
