@@ -82,6 +82,13 @@ impl BuiltInProfile {
         let is_value = |name: &str| {
             words.windows(2).any(|pair| NAMED_BY.contains(&pair[0]) && pair[1] == name)
         };
+        // Many programs are called `agent`: `python -m agent`.
+        let is_called = |name: &str, agent: &Self| {
+            let mut options = agent.command.unwrap_or_default().split(' ').skip(1);
+            let is_given =
+                |it: &str| words.iter().any(|word| *word == it || is_short_for(word, it));
+            name != ANY_PROGRAM || options.any(is_given)
+        };
         let quoted = arguments.iter().map(|it| format!("'{}'", it.replace('\'', r"'\''")));
         let line = [wrapper.to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ");
         let found = Cell::new(None);
@@ -89,10 +96,8 @@ impl BuiltInProfile {
             let mut words = command.split(' ').map(str::to_owned);
             let program = words.next().unwrap_or_default();
             let agent = Self::of_program(&program, &words.collect::<Vec<_>>());
-            let is_meant = |it: &&Self| it.name != OWN && !is_value(&program);
-            // Many programs have this name: `python -m agent`.
-            let is_named = program != ANY_PROGRAM || command.split(' ').any(|it| it == "-p");
-            let agent = agent.filter(|it| is_meant(it) && is_named);
+            let agent =
+                agent.filter(|it| it.name != OWN && !is_value(&program) && is_called(&program, it));
             found.set(found.get().or(agent));
             agent.is_some()
         });
@@ -166,6 +171,7 @@ mod tests {
             (&["npx", "-y", "jsonl", "log"], None),
             (&["python", "-m", "agent"], None),
             (&["timeout", "9m", "agent", "-p", "fix it"], Some("cursor")),
+            (&["timeout", "9m", "agent", "--print", "fix it"], Some("cursor")),
             (&["uvx", "--from", "kimi", "tool"], None),
             (&["timeout", "9m", "ndjson-check", "--to", "events", "x"], None),
             (&["bash", "-c", "claude -p 'fix it' || true"], None),
