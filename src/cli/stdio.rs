@@ -28,12 +28,14 @@ pub(crate) fn stderr() -> io::Result<BlockingFile> {
 
 /// Whether a path is another name of standard output.
 pub(crate) fn names_stdout(path: &Path) -> bool {
-    cfg!(unix) && ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|it| path == *it)
+    cfg!(unix)
+        && ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|it| path == Path::new(it))
 }
 
 /// Whether a path is another name of standard error.
 pub(crate) fn names_stderr(path: &Path) -> bool {
-    cfg!(unix) && ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"].iter().any(|it| path == *it)
+    cfg!(unix)
+        && ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"].iter().any(|it| path == Path::new(it))
 }
 
 /// Standard input under another descriptor: to drop it leaves the original open.
