@@ -145,12 +145,12 @@ fn plain(message: &str) -> String {
     let known: Vec<&str> = names.collect();
     let option = unknown.replace('_', "-");
     let limit = option.strip_prefix("max-").filter(|limit| known.contains(limit));
+    if let Some(section) = section_of(unknown).filter(|section| known.contains(section)) {
+        return format!("unknown {what} `{unknown}`; it belongs below `[{section}]`");
+    }
     let hint = match limit.or_else(|| nearest(unknown, known.iter().copied())) {
         _ if what == "key" && OPTIONS.contains(&&*option) => {
             format!("`--{option}` is an option of the command line only")
-        }
-        _ if let Some(section) = section_of(unknown).filter(|it| known.contains(it)) => {
-            format!("it belongs below `[{section}]`")
         }
         Some(near) => format!("a similar one is `{near}`"),
         None if known.len() == 1 => format!("the only one is `{}`", known[0]),
