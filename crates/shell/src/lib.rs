@@ -32,7 +32,7 @@ mod words;
 mod wrappers;
 mod writes;
 
-pub use wrappers::NAMED_BY;
+pub use wrappers::{NAMED_BY, is_shell};
 
 use parser::ShellParser;
 use wrappers::{WORDS_MAX, has};

@@ -340,7 +340,8 @@ fn is_python(program: &str) -> bool {
         || program == "py"
 }
 
-pub(super) fn is_shell(program: &str) -> bool {
+/// Whether a program runs a line that its arguments have.
+pub fn is_shell(program: &str) -> bool {
     has(SHELLS, program) || program.eq_ignore_ascii_case("cmd")
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use ndjson_check_shell::{ExitShown, NAMED_BY, run_of};
+use ndjson_check_shell::{ExitShown, NAMED_BY, is_shell, run_of};
 
 use crate::json::{Keyword, List, PackedTexts, Scalar, Schema, SchemaTable};
 
@@ -18,9 +18,6 @@ const DEFAULT_PROGRAM: &str = "cursor-agent";
 
 /// The default agent's program.
 const ANY_PROGRAM: &str = "agent";
-
-/// Wrappers that run a line, which may have other commands.
-const SHELLS: [&str; 8] = ["bash", "cmd", "dash", "ksh", "pwsh", "script", "sh", "zsh"];
 
 /// The profile of what this program writes.
 const OWN: &str = "events";
@@ -75,7 +72,8 @@ impl BuiltInProfile {
     /// The agent that a wrapper runs, if the output and the exit status are the agent's.
     fn behind(wrapper: &str, arguments: &[String]) -> Option<&'static Self> {
         let runs_others = arguments.iter().any(|it| it.contains(['>', '|', ';', '\n']));
-        if SHELLS.contains(&wrapper) && runs_others {
+        // Their line may have other commands.
+        if (is_shell(wrapper) || wrapper == "script") && runs_others {
             return None;
         }
         let words: Vec<&str> = arguments.iter().flat_map(|it| it.split_whitespace()).collect();
