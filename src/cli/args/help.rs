@@ -38,7 +38,7 @@ Forms of --to:
                a trace for Perfetto, OpenTelemetry spans, a trajectory";
 
 const NOTES: &str = "\
-If a signal ends ndjson-check, the exit status is 128 plus its number.
+If a signal ends ndjson-check, the exit status is 128 plus the signal's number.
 
 To check a file that has the name of a subcommand, such as rules, write ./rules.";
 

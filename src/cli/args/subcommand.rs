@@ -63,7 +63,7 @@ ndjson-check profiles [NAME]
     Drift(DriftArgs),
     /// Play a recording as its agent wrote it: a fake agent for tests
     Replay(ReplayArgs),
-    /// Print the completion script of a shell
+    /// Print the completion script for a shell
     Completions {
         /// The shell
         #[arg(value_enum, value_name = "SHELL")]
