@@ -1,13 +1,15 @@
 //! `<< END`: the lines until `END` are what a command reads.
 
-use super::ShellCommand;
 use super::parser::ShellParser;
+use super::{ExitShown, INNER_SPACE, ShellCommand};
 
 #[derive(Debug)]
 pub(super) struct Heredoc {
     end: String,
     /// Whether a shell runs the text.
     pub(super) is_run: bool,
+    /// The interpreter that runs the text.
+    pub(super) interpreter: Option<String>,
     /// Whether the shell replaces `$(…)` in the text: it does unless a part of the end is quoted.
     is_expanded: bool,
 }
@@ -21,7 +23,7 @@ impl ShellParser<'_> {
         let end = self.word().replace('\\', "");
         let written = &before[..before.len() - self.rest.len()];
         let is_expanded = !written.contains(['\'', '"', '\\']);
-        self.heredocs.push(Heredoc { end, is_run: false, is_expanded });
+        self.heredocs.push(Heredoc { end, is_run: false, interpreter: None, is_expanded });
     }
 
     /// Passes over the texts that commands of the line before read, and returns them.
@@ -35,6 +37,14 @@ impl ShellParser<'_> {
                     break;
                 }
                 text.extend([line, "\n"]);
+            }
+            if let Some(interpreter) = heredoc.interpreter {
+                let code = text.replace(char::is_whitespace, INNER_SPACE.encode_utf8(&mut [0; 4]));
+                commands.push(ShellCommand::new(
+                    vec![interpreter, code],
+                    vec![0],
+                    ExitShown::Nothing,
+                ));
             }
             if heredoc.is_run {
                 self.inner_commands(&text);

@@ -4,7 +4,20 @@ use std::rc::Rc;
 
 use super::list::raise;
 use super::parser::{DEPTH_MAX, ShellParser};
-use super::{ExitShown, ShellCommand};
+use super::wrappers::{command_option, is_shell};
+use super::{ExitShown, ShellCommand, program_name};
+
+/// The line that a shell runs, if this line is nothing but a shell and its text: `make` of
+/// `bash -lc make`.
+pub fn inner_line(line: &str) -> Option<String> {
+    let mut parser = ShellParser::new(line);
+    let words = parser.words();
+    let (program, arguments) = words.split_first()?;
+    let program = program_name(program);
+    let at = command_option(program, arguments).filter(|_| is_shell(program))?;
+    let text = arguments.get(at + 1).filter(|_| arguments.len() == at + 2)?;
+    parser.rest.trim().is_empty().then(|| text.clone())
+}
 
 impl ShellParser<'_> {
     /// Commands whose output becomes a part of a word.

@@ -17,6 +17,8 @@
 mod arithmetic;
 mod blocks;
 mod characters;
+mod code;
+mod edits;
 mod ending;
 mod functions;
 mod groups;
@@ -27,12 +29,15 @@ mod options;
 mod own_exit;
 mod parser;
 mod pipes;
+mod rewriters;
 mod word;
 mod words;
 mod wrappers;
 mod writes;
 
+pub use inner::inner_line;
 pub use wrappers::{NAMED_BY, is_shell};
+pub use writes::{FileEffects, file_effects, is_temporary};
 
 use parser::ShellParser;
 use wrappers::{WORDS_MAX, has};
@@ -127,12 +132,6 @@ pub fn run_of(line: &str, is_meant: impl Fn(&str) -> bool) -> Option<ShellRun> {
     Some(ShellRun { exit, is_filtered, is_cut, may_be_skipped, is_edited_after })
 }
 
-/// Whether a line writes or edits a file, as far as its commands show: by `cat > file`, `sed -i`,
-/// `git apply` and such. Logs, temporary files, and what a program writes by itself do not count.
-pub fn may_write(line: &str) -> bool {
-    writes::any_writes(&ShellParser::new(line).list(None))
-}
-
 impl ShellCommand {
     /// Any word of a text that is nested too deep may name a program.
     fn unread(text: &str) -> Self {
@@ -163,9 +162,10 @@ impl ShellCommand {
     }
 
     /// The command from each word on that may name a program: as it is, and without the program's
-    /// directory.
+    /// directory. The text that a shell gets has been read as commands: it is no program.
     fn texts(&self) -> impl Iterator<Item = String> {
-        self.starts.iter().flat_map(|start| {
+        let is_text = |start: usize| start > 0 && self.words[start].contains(INNER_SPACE);
+        self.starts.iter().filter(move |start| !is_text(**start)).flat_map(|start| {
             let end = self.words.len().min(start + WORDS_MAX);
             let whole = self.words[*start..end].join(" ");
             let (first, rest) = whole.split_at(self.words[*start].len());
@@ -361,6 +361,7 @@ mod tests {
         ("docker exec -unode app make", "own"),
         ("docker run -v/data:/data -e A=d app make", "own"),
         ("sudo -ubob make", "own"),
+        ("sshpass -p x make", "own"),
         ("docker run -d=false app make", "own"),
         ("docker run --detach=1 app make", "nothing"),
         ("docker run -deCI=0 app make", "nothing"),

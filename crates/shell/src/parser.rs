@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::blocks::{OpenBlocks, has_block_end, has_braces};
+use super::code::reads_code;
 use super::ending::PipelineEnd;
 use super::functions::Functions;
 use super::heredoc::Heredoc;
@@ -247,6 +248,9 @@ impl<'t> ShellParser<'t> {
         if reads_commands(&words) {
             self.run_text(&read.unwrap_or_default(), &mut pipe.heredocs);
             self.inner_commands(&std::mem::take(&mut pipe.passed));
+        } else if let Some(interpreter) = reads_code(&words) {
+            let heredocs = self.heredocs.iter_mut().skip(pipe.heredocs);
+            heredocs.for_each(|it| it.interpreter = Some(interpreter.to_owned()));
         } else {
             pipe.text = printed(&words, read);
         }

@@ -37,6 +37,7 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "corepack",
             "coproc",
             "cross-env",
+            "dbus-run-session",
             "doas",
             "dotenv",
             "env",
@@ -50,8 +51,11 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "npx",
             "parallel",
             "pnpx",
+            "proxychains",
+            "proxychains4",
             "runuser",
             "setsid",
+            "sshpass",
             "stdbuf",
             "strace",
             "ssh-agent",
@@ -59,8 +63,11 @@ const WRAPPERS: &[(&[&str], &[&str], usize)] = &[
             "systemd-run",
             "time",
             "timeout",
+            "torsocks",
             "trap",
+            "trickle",
             "unbuffer",
+            "unshare",
             "uvx",
             "watch",
             "winpty",
@@ -334,7 +341,7 @@ fn call_option(program: &str, words: &[String]) -> Option<usize> {
     }
 }
 
-fn is_python(program: &str) -> bool {
+pub(super) fn is_python(program: &str) -> bool {
     let version = program.strip_prefix("python").or_else(|| program.strip_prefix("pypy"));
     version.is_some_and(|it| it.chars().all(|it| it.is_ascii_digit() || it == '.'))
         || program == "py"

@@ -1,5 +1,7 @@
-//! Which commands write files.
+//! Which commands write files, and which delete them.
 
+use super::edits::{deletes, edits};
+use super::parser::ShellParser;
 use super::wrappers::has;
 use super::{ShellCommand, program_name};
 
@@ -8,9 +10,6 @@ const PRINTERS: &[&str] = &[
     "awk", "base64", "cat", "echo", "envsubst", "gawk", "head", "jq", "perl", "printf", "sed",
     "sort", "tail", "tr", "xxd", "yq",
 ];
-
-/// Programs whose last argument is the file that they write.
-const COPIERS: &[&str] = &["copy", "copy-item", "cp", "install", "move", "move-item", "mv"];
 
 const TEMPORARY: &[&str] =
     &["/dev/", "/tmp/", "/var/tmp/", "/private/tmp/", "$", "%TEMP%", "%TMP%"];
@@ -23,19 +22,45 @@ pub(super) fn is_kept(path: &str) -> bool {
     !is_nothing && !is_temporary(path) && !LOG_ENDINGS.iter().any(|it| path.ends_with(it))
 }
 
-fn is_temporary(path: &str) -> bool {
+/// Whether a path is that of a device, or in a directory for temporary files.
+pub fn is_temporary(path: &str) -> bool {
     TEMPORARY.iter().any(|it| path.starts_with(it) || it.strip_suffix('/') == Some(path))
 }
 
-/// Whether one of these commands writes. Files of a line that begins with `cd /tmp` are not kept.
+/// What a line does to files, as far as its commands show.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileEffects {
+    /// Whether it writes or edits a file: by `cat > file`, `sed -i`, `git apply`, a formatter and
+    /// such. Logs, temporary files, and what a program writes by itself do not count.
+    pub writes: bool,
+    /// Whether it deletes a file that is not temporary.
+    pub deletes: bool,
+}
+
+/// What a line may do to files.
+pub fn file_effects(line: &str) -> FileEffects {
+    let commands = ShellParser::new(line).list(None);
+    let (writes, deletes) = (any_writes(&commands), any_deletes(&commands));
+    FileEffects { writes, deletes }
+}
+
 pub(super) fn any_writes(commands: &[ShellCommand]) -> bool {
+    are_in_kept_directory(commands) && commands.iter().any(ShellCommand::writes)
+}
+
+fn any_deletes(commands: &[ShellCommand]) -> bool {
+    are_in_kept_directory(commands) && commands.iter().any(ShellCommand::deletes)
+}
+
+/// Files of a line that begins with `cd /tmp` are not kept.
+fn are_in_kept_directory(commands: &[ShellCommand]) -> bool {
     let enters = |command: &ShellCommand| match command.words.as_slice() {
         [program, directory, ..] => {
             ["cd", "pushd"].contains(&program.as_str()) && is_temporary(directory)
         }
         _ => false,
     };
-    !commands.iter().any(enters) && commands.iter().any(ShellCommand::writes)
+    !commands.iter().any(enters)
 }
 
 impl ShellCommand {
@@ -57,76 +82,27 @@ impl ShellCommand {
             prints && writes_file && !self.reads_log || edits(program, arguments)
         })
     }
-}
 
-fn edits(program: &str, arguments: &[String]) -> bool {
-    let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
-    let names = || arguments.iter().filter(|it| !it.starts_with('-'));
-    match program {
-        "sed" | "gsed" => edits_in_place(arguments, "efl"),
-        // After the name of a script, options are those of the script.
-        "perl" => edits_in_place(options(arguments), "eEFImMxCdD"),
-        "ruby" => edits_in_place(options(arguments), "eEFIrCWTKx"),
-        "awk" | "gawk" => has_any(&["inplace"]),
-        "patch" => !has_any(&["--dry-run", "-C", "--check"]),
-        "add-content" | "apply_patch" | "out-file" | "set-content" | "truncate" => true,
-        "git" => git_edits(arguments),
-        _ if has(COPIERS, program) => {
-            names().count() > 1 && names().next_back().is_some_and(|it| is_kept(it))
-        }
-        _ => false,
+    /// Whether it deletes a file, as far as its words show.
+    fn deletes(&self) -> bool {
+        self.starts.iter().any(|start| {
+            let program = program_name(&self.words[*start]).to_ascii_lowercase();
+            deletes(&program, &self.words[start + 1..])
+        })
     }
-}
-
-/// The options before the first other word.
-fn options(arguments: &[String]) -> &[String] {
-    let end = arguments.iter().position(|it| !it.starts_with('-'));
-    &arguments[..end.unwrap_or(arguments.len())]
 }
 
 fn writes_names(arguments: &[String]) -> bool {
     arguments.iter().any(|it| !it.starts_with('-') && is_kept(it))
 }
 
-/// `-i`, also among other letters, before one of those that have a value.
-fn edits_in_place(arguments: &[String], with_value: &str) -> bool {
-    arguments.iter().any(|word| {
-        let Some(letters) = word.strip_prefix('-') else { return false };
-        if let Some(long) = letters.strip_prefix('-') {
-            return long.starts_with("in-place");
-        }
-        letters.chars().take_while(|it| !with_value.contains(*it)).any(|it| it == 'i')
-    })
-}
-
-/// Whether `git` edits files. Switching branches and pulling do not count.
-fn git_edits(arguments: &[String]) -> bool {
-    let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
-    let mut words = arguments.iter();
-    let command = loop {
-        match words.next().map(String::as_str) {
-            Some("-C" | "-c") => drop(words.next()),
-            Some(option) if option.starts_with('-') => {}
-            command => break command.unwrap_or_default(),
-        }
-    };
-    match command {
-        "am" | "cherry-pick" | "mv" | "revert" => true,
-        "apply" => !has_any(&["--check", "--stat", "--numstat", "--summary", "--cached"]),
-        // A commit, and files of it.
-        "checkout" if !has_any(&["-b", "-B", "-t", "--track", "--orphan"]) => {
-            has_any(&["--", "."]) || words.filter(|it| !it.starts_with('-')).count() > 1
-        }
-        "reset" => has_any(&["--hard", "--merge", "--keep"]),
-        "restore" => !has_any(&["--staged", "-S"]) || has_any(&["--worktree", "-W"]),
-        "stash" => !has_any(&["list", "show", "drop", "clear"]),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::may_write;
+    use crate::file_effects;
+
+    fn may_write(line: &str) -> bool {
+        file_effects(line).writes
+    }
 
     #[test]
     fn commands_that_write_are_known() {
@@ -158,6 +134,21 @@ mod tests {
             "if ls; then mv a b; fi",
             "find . -exec sed -i p {} +",
             "Set-Content a.txt x",
+            "cargo +nightly fmt --all",
+            "npx prettier --write .",
+            "npm run lint -- --fix",
+            "pnpm format",
+            "make fmt",
+            "uvx ruff check --fix",
+            "ruff format .",
+            "python3 -m black .",
+            "gofmt -w .",
+            "go mod tidy",
+            "npm install lodash",
+            "python3 - <<'E'\nopen('a', 'w').write('x')\nE",
+            "bash -lc \"python3 - <<'E'\nPath('a').write_text('x')\nE\"",
+            "python -c \"open('a', 'w').write('x')\"",
+            "node -e \"fs.writeFileSync('a', 'x')\"",
         ] {
             assert!(may_write(line), "{line}");
         }
@@ -198,8 +189,55 @@ mod tests {
             "echo 'a > b'",
             "cat <<'E'\nsed -i p a\nE",
             "[[ a > b ]] && echo a",
+            "cargo fmt --check",
+            "cargo clippy",
+            "npx prettier --check .",
+            "npm run lint",
+            "npm run format:check",
+            "npm install",
+            "npm ci",
+            "make",
+            "ruff check .",
+            "ruff format --check .",
+            "black --check .",
+            "gofmt -l .",
+            "go test ./...",
+            "python3 - <<'E'\nprint(open('a').read())\nE",
+            "python3 a.py <<'E'\nopen('a', 'w').write('x')\nE",
+            "python -c \"import sys; sys.stdout.write('x')\"",
+            "gh pr create --body-file - <<'E'\nwrite_text(x)\nE",
+            "rm a.js",
         ] {
             assert!(!may_write(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_that_delete_are_known() {
+        for line in [
+            "rm -rf src",
+            "cd a && rm b",
+            "git rm a.js",
+            "git clean -fdx",
+            "find . -name '*.pyc' -delete",
+            "find . -exec rm {} +",
+            "Remove-Item a.txt",
+            "bash -lc 'rm a.js'",
+        ] {
+            assert!(file_effects(line).deletes, "{line}");
+        }
+        for line in [
+            "rm /tmp/a",
+            "rm -f \"$TMP/a\"",
+            "rm out.log",
+            "git rm --cached a.js",
+            "git clean -nd",
+            "git commit -m 'rm a'",
+            "docker run --rm app ls",
+            "cd /tmp && rm a",
+            "npm test",
+        ] {
+            assert!(!file_effects(line).deletes, "{line}");
         }
     }
 }
