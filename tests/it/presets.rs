@@ -145,7 +145,14 @@ fn a_sub_agent_may_have_run_the_tests() {
     assert!(unmet(&[task("c1"), writes()]), "before the write");
     assert!(unmet(&[writes(), tests(false), task("c2")]), "tests that failed");
     assert!(!unmet(&[tests(true), writes(), task("c2")]), "tests before the write");
-    assert_eq!(says(&[writes(), tests(true), task("c2")]), None);
+    // It may also have written after the tests, or pushed.
+    let (rule, message) = says(&[writes(), tests(true), task("c2")]).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+    assert!(message.ends_with("may have made it (see line 6)"), "{message}");
+    assert_eq!(says(&[task("c0"), writes(), tests(true)]), None);
+    let (rule, message) = found("no-push", &run_of(&[task("c1")])).unwrap();
+    assert_eq!(rule, Rule::ExpectationUnobservable);
+    assert!(message.ends_with("may have made it (see line 2)"), "{message}");
     let read =
         call("c1", "readToolCall", &json!({"path": "a"}), &json!({"success": {"content": ""}}));
     assert!(unmet(&[writes(), read]), "no sub-agent");
@@ -220,6 +227,50 @@ fn a_run_without_tests_proves_nothing() {
         assert_eq!(says, Broken, "{output}");
         assert!(message.contains("printed that it did nothing"), "{message}");
     }
+}
+
+/// Goal: a success does not hide what the output says, and the message names what may be a run.
+#[test]
+fn the_output_may_say_more_than_the_status() {
+    let says =
+        |line: &str, output: &str| tested(printing("c1", &json!({"command": line}), true, output));
+    let failed = "> jest || true\n\nTests:       1 failed, 11 passed, 12 total";
+    let (hidden, message) = says("npm test", failed);
+    assert_eq!(hidden, Hidden, "{message}");
+    assert!(message.ends_with("exited with 0, but its output shows a failure"), "{message}");
+    let (not_run, message) = says("make ci", "12 passed in 0.1s");
+    assert_eq!(not_run, NotRun);
+    let advice = "; the command in line 4 may be one: name it in `calls` with `runs`";
+    assert!(message.contains(advice), "{message}");
+    let (_, message) = says("make ci", "built");
+    assert!(!message.contains("may be one"), "{message}");
+}
+
+/// Goal: a file that no test can depend on does not count.
+#[test]
+fn temporary_files_do_not_count() {
+    let test = command("c1", "npm test", true);
+    let after = |path: &str| found("tested", &run_of(&[test.clone(), write("c2", path)]));
+    assert_eq!(after("/tmp/notes.md"), None);
+    assert_eq!(after("/app/tmp/notes.md").unwrap().0, Rule::ExpectationFailed);
+}
+
+/// Goal: an agent that asks for an edit and the tests at once may wait for the edit.
+#[test]
+fn tests_may_wait_for_an_edit() {
+    let (edit, test) = (write("c1", "/app/a.js"), command("c2", "npm test", true));
+    let halves = |call: &str| {
+        let (start, end) = call.split_once('\n').unwrap();
+        (format!("{start}\n"), end.to_owned())
+    };
+    let ((edit, edited), (test, tested)) = (halves(&edit), halves(&test));
+    let says = |calls: &[&String]| {
+        let calls: Vec<String> = calls.iter().map(|it| (*it).clone()).collect();
+        found("tested", &run_of(&calls)).unwrap().0
+    };
+    assert_eq!(says(&[&edit, &test, &edited, &tested]), Rule::ExpectationUnobservable);
+    assert_eq!(says(&[&test, &edit, &edited, &tested]), Rule::ExpectationFailed);
+    assert_eq!(says(&[&edit, &test, &tested, &edited]), Rule::ExpectationFailed);
 }
 
 /// Goal: Cargo prints the same for a run without tests as at the end of a run with tests.

@@ -28,8 +28,8 @@ fn tests_come_after_edits_by_the_shell() {
     assert_eq!(tested(&[first.clone(), edit(), test()]), None);
     let (rule, message) = tested(&[first.clone(), test(), edit()]).unwrap();
     assert_eq!(rule, Rule::ExpectationUnobservable);
-    let why = "the call in line 6 may be a later write call: it failed, its command edits files, \
-               or its tool is unknown";
+    let why = "the call in line 6 may be a later write call: it failed, its command edits \
+               files, its tool is unknown, or a sub-agent hides its calls";
     assert!(message.ends_with(why), "{message}");
     // A refused edit is none, and a test that edits is not before itself.
     assert_eq!(tested(&[first.clone(), test(), refused_edit()]), None);
@@ -61,4 +61,28 @@ fn edits_by_the_shell_may_be_writes() {
     holds(&run_of(&[test(), edit()]), &before);
     let question = "the last command call with `^npm test` succeeded before the first write call";
     hides(&run_of(&[edit(), test()]), &before, question);
+}
+
+/// Goal: a run that deletes files with the shell is not known to leave them alone.
+#[test]
+fn deletions_by_the_shell_may_be_deletions() {
+    for line in ["rm -rf src", "git clean -fdx", "git rm a.js"] {
+        let (rule, message) = found("read-only", &run_of(&[command("d1", line, true)])).unwrap();
+        assert_eq!(rule, Rule::ExpectationUnobservable, "{line}");
+        assert!(message.contains("there was no delete call"), "{line}: {message}");
+    }
+    assert_eq!(found("read-only", &run_of(&[command("d1", "ls -la", true)])), None);
+}
+
+/// Goal: a formatter or a few lines of code after the tests may have changed what they tested.
+#[test]
+fn tests_come_after_formatters() {
+    let tested = |line: &str| {
+        let calls = [write("w1", "/app/a.js"), test(), command("f1", line, true)];
+        found("tested", &run_of(&calls)).map(|(rule, _)| rule)
+    };
+    for line in ["npx prettier --write .", "python3 - <<'E'\nopen('a', 'w').write('x')\nE"] {
+        assert_eq!(tested(line), Some(Rule::ExpectationUnobservable), "{line}");
+    }
+    assert_eq!(tested("npx prettier --check ."), None);
 }

@@ -54,7 +54,7 @@ pub(crate) fn fault(stream: &str, expectation: &Expectation) -> String {
     message
 }
 
-fn names(names: &[&str]) -> Vec<String> {
+pub(crate) fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
@@ -95,58 +95,6 @@ fn the_start_of_a_run_is_as_expected() {
     assert_eq!(fault(&none, &servers), message);
     let message = "there must be a tool `mcp__tracker__*`, but there is none; see line 2";
     assert_eq!(fault(&none, &tools), message);
-}
-
-/// Goal: every agent that lists its servers says which of them it can use.
-#[test]
-fn many_agents_list_their_servers() {
-    let servers = Expectation::Servers(names(&["tracker"]));
-    let states = [
-        ("connected", None),
-        ("failed", Some(Rule::ExpectationFailed)),
-        ("pending", Some(Rule::ExpectationUnobservable)),
-        ("of a later version", Some(Rule::ExpectationUnobservable)),
-    ];
-    for (agent, name) in [
-        ("claude", "plain"),
-        ("qwen", "plain"),
-        ("qoder", "good"),
-        ("cortex", "good"),
-        ("letta", "tools"),
-    ] {
-        let file = root().join(format!("fixtures/agents/{agent}/{name}.ndjson"));
-        let recorded = std::fs::read_to_string(file).unwrap();
-        for (status, expected) in states {
-            let lines = recorded.lines().map(|line| {
-                let mut event: Value = serde_json::from_str(line).unwrap();
-                if event["subtype"] == "init" {
-                    event["mcp_servers"] = json!([{"name": "tracker", "status": status}]);
-                }
-                format!("{event}\n")
-            });
-            let stream: String = lines.collect();
-            let found = raised(&stream, agent, &servers).map(|(rule, _)| rule);
-            assert_eq!(found, expected, "{agent} {status}");
-            let mut checker = builder(["--profile", agent]).build().unwrap();
-            let (_, found) = check(&mut checker, stream.as_bytes());
-            let is_told = found.iter().any(|it| it.rule == Rule::ToolServerUnavailable);
-            assert_eq!(is_told, status == "failed", "{agent} {status}");
-        }
-    }
-}
-
-/// Goal: a server that did not start is missing, although the agent does not list its servers.
-#[test]
-fn a_message_names_a_server_that_is_missing() {
-    let file = root().join("fixtures/rules/tool-server-unavailable/in-a-message.ndjson");
-    let stream = std::fs::read_to_string(file).unwrap();
-    let found = |name| raised(&stream, "codex", &Expectation::Servers(names(&[name]))).unwrap();
-    let message = "the tool server `tracker` must be available, but it is not; see line 4";
-    assert_eq!(found("tracker"), (Rule::ExpectationFailed, message.to_owned()));
-    // The agent does not list other servers.
-    for name in ["docs", "track*"] {
-        assert_eq!(found(name).0, Rule::ExpectationUnobservable);
-    }
 }
 
 /// Goal: Codex's app-server reports its servers one by one, and a model that replaces another.
@@ -201,62 +149,6 @@ fn what_the_start_hides_is_not_taken_for_granted() {
     let servers = Expectation::Servers(names(&["tracker"]));
     let (rule, _) = raised(&run("s1", &pending), "claude", &servers).unwrap();
     assert_eq!(rule, Rule::ExpectationUnobservable);
-}
-
-/// Goal: the last state of a server before the agent works counts; one that may be listed beyond
-/// what is kept is not missing.
-#[test]
-fn the_last_state_of_a_server_counts() {
-    let session = |servers: Value, line: &str| line.replace("\"SERVERS\"", &servers.to_string());
-    let template =
-        r#"{"type":"session","format":"ndjson-check/1","profile":"claude","servers":"SERVERS"}"#;
-    let again = r#"{"type":"session_changed","servers":"SERVERS"}"#;
-    let text = r#"{"type":"text","segment":1,"text":"Hi","bytes":2}"#;
-    let end =
-        r#"{"type":"end","outcome":"succeeded","verdict":"conforming","errors":0,"warnings":0}"#;
-    let server = |status: &str| {
-        let available = match status {
-            "connected" => json!(true),
-            "failed" => json!(false),
-            _ => Value::Null,
-        };
-        let mut server = json!({"name": "tracker", "status": status});
-        if !available.is_null() {
-            server["available"] = available;
-        }
-        json!([server])
-    };
-    let run = |before: &str, between: &str, after: &str| {
-        let lines = [
-            session(server(before), template),
-            session(server(between), again),
-            text.to_owned(),
-            session(server(after), again),
-            text.replace("\"segment\":1", "\"segment\":2"),
-            end.to_owned(),
-        ];
-        lines.join("\n") + "\n"
-    };
-    let servers = Expectation::Servers(names(&["tracker"]));
-    for (before, between, after, expected) in [
-        ("failed", "connected", "connected", None),
-        ("pending", "connected", "failed", None),
-        ("connected", "failed", "connected", Some(Rule::ExpectationFailed)),
-        ("failed", "pending", "connected", None),
-        ("connected", "pending", "failed", Some(Rule::ExpectationFailed)),
-        ("connected", "pending", "pending", Some(Rule::ExpectationUnobservable)),
-    ] {
-        let found = raised(&run(before, between, after), "events", &servers);
-        assert_eq!(found.map(|(rule, _)| rule), expected, "{before} {between} {after}");
-    }
-    let many = |count: usize| {
-        let names: Vec<String> = (0..count).map(|it| format!("t{it}")).collect();
-        self::run("s1", &json!({"tools": names}))
-    };
-    let tools = Expectation::Tools(names(&["mcp__tracker__*"]));
-    let found = |count| raised(&many(count), "claude", &tools).map(|(rule, _)| rule);
-    assert_eq!(found(999), Some(Rule::ExpectationFailed));
-    assert_eq!(found(1_500), Some(Rule::ExpectationUnobservable));
 }
 
 /// Goal: each session of a recording is judged on its own.

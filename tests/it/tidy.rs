@@ -226,7 +226,7 @@ const OF_FORMATS: [(&str, &str); 7] = [
     ("formats/convert/otlp.rs", "invoke_agent"),
     ("core/run/windows/system.rs", "system"),
     // A program that models call in a shell.
-    ("shell/writes.rs", "apply_patch"),
+    ("shell/edits.rs", "apply_patch"),
 ];
 
 /// Goal: a producer's words are data in `profiles`, never code.

@@ -17,10 +17,17 @@ fn printing(id: &str, line: &str, stdout: &str) -> String {
     call(id, "shellToolCall", &json!({"command": line}), &json!({"success": result}))
 }
 
-fn read(id: &str, path: &str) -> String {
+pub(crate) fn read(id: &str, path: &str) -> String {
     let result = json!({"success": {"content": "x", "isEmpty": false, "exceededLimit": false,
         "totalLines": 1, "totalChars": 1}});
     call(id, "readToolCall", &json!({"path": path}), &result)
+}
+
+/// An edit of a file that was there.
+pub(crate) fn edit(id: &str, path: &str) -> String {
+    let diff = format!("--- a{path}\n+++ b{path}\n@@ -1 +1 @@\n-x\n+y\n");
+    let result = json!({"success": {"path": path, "diffString": diff}});
+    call(id, "editToolCall", &json!({"path": path}), &result)
 }
 
 fn tests(set: impl FnOnce(&mut ExpectedCalls)) -> Expectation {
@@ -30,7 +37,7 @@ fn tests(set: impl FnOnce(&mut ExpectedCalls)) -> Expectation {
     })
 }
 
-fn kind(name: &str) -> Option<ndjson_check::CallKind> {
+pub(crate) fn kind(name: &str) -> Option<ndjson_check::CallKind> {
     serde_json::from_value(json!(name)).unwrap()
 }
 
@@ -57,19 +64,20 @@ fn the_last_test_comes_after_the_last_edit() {
     // A tool that the profile does not know may have written.
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
     let message = "the last command call with `^npm test` succeeded after the last write call; \
-                   the call in line 6 may be a later write call: it failed, its \
-                   command edits files, or its tool is unknown";
+                   the call in line 6 may be a later write call: it failed, its command edits \
+                   files, its tool is unknown, or a sub-agent hides its calls";
     hides(&run_of(&[edit.clone(), test, unknown]), &last, message);
-    // The test began while the edit was open.
+    // The test began while the edit was open: the agent may have waited for it.
     let start = half("started", "c1", "shellToolCall", &json!({"args": {"command": "npm test"}}));
     let whole = command("c1", "npm test", true);
     let end = whole.lines().last().unwrap().to_owned() + "\n";
     let edit_half = write("c2", "/app/a.js");
     let (edit_start, edit_end) = edit_half.split_once('\n').unwrap();
     let run = run_of(&[format!("{edit_start}\n"), start, edit_end.to_owned(), end]);
-    let message = "the last command call with `^npm test` (line 3) started before the last write \
-                   call (line 2) had ended";
-    fails(&run, &last, message);
+    let message = "the last command call with `^npm test` succeeded after the last write call; \
+                   the write call in line 2 had not ended when the command call with \
+                   `^npm test` in line 3 started";
+    hides(&run, &last, message);
 }
 
 /// Goal: an agent that writes a call only at its end shows by its times that two calls overlapped.
@@ -196,44 +204,6 @@ fn each_file_of_a_patch_counts() {
     }
 }
 
-#[test]
-fn a_file_is_read_before_it_is_written() {
-    let expected = of_kind("write", |it| it.requires = kind("read"));
-    let edit = write("c2", "/app/src/../a.js");
-    holds(&run_of(&[read("c1", "/app/a.js"), edit.clone()]), &expected);
-    holds(&run_of(&[rejected("c2", "/app/a.js")]), &expected);
-    let message = "each write call must come after a read call with the same path, but 1 did not; \
-                   see line";
-    fails(&run_of(&[read("c1", "/app/b.js"), edit.clone()]), &expected, &format!("{message} 4"));
-    let late = run_of(&[edit.clone(), read("c1", "/app/a.js")]);
-    fails(&late, &expected, &format!("{message} 2"));
-    // A tool that the profile does not know may have read it.
-    let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));
-    let message = "each write call came after a read call with the same path; see lines 2, 4";
-    hides(&run_of(&[unknown, edit]), &expected, message);
-}
-
-/// Goal: without the agent's directory, a relative path and an absolute one may be the same file.
-#[test]
-fn a_file_has_the_same_path_with_and_without_its_directory() {
-    let file = root().join("fixtures/agents/opencode-2/tools.ndjson");
-    let stream = std::fs::read_to_string(file).unwrap();
-    let config = "expect.calls = [{ kind = 'write', requires = { kind = 'read', same = 'path' } }]";
-    let read = "{\"path\":\"/home/dev/house/door.txt\"},\"output\":\"1:";
-    for (path, code, raised) in [
-        // The result of the edit names `door.txt`.
-        ("/home/dev/house/door.txt", 0, ""),
-        ("door.txt", 0, "expectation-unobservable"),
-        ("/home/dev/house/wall.txt", 1, "expectation-failed"),
-    ] {
-        let stream = stream.replace(read, &read.replace("/home/dev/house/door.txt", path));
-        let (found, report) = judged_with(config, &stream);
-        assert_eq!(found, code, "{path}: {report}");
-        assert_eq!(report.contains("expectation-"), !raised.is_empty(), "{path}: {report}");
-        assert!(report.contains(raised), "{path}: {report}");
-    }
-}
-
 /// Goal: what is not in a result of which a part is missing may be in that part.
 #[test]
 fn a_cut_result_shows_only_what_is_in_it() {
@@ -267,23 +237,6 @@ fn a_cut_result_shows_only_what_is_in_it() {
         let raised = raised.into_iter().find(|rule| report.contains(rule)).unwrap_or_default();
         assert_eq!(raised, rule, "{entry} {output}: {report}");
     }
-}
-
-/// Goal: what the run itself creates needs no call before it.
-#[test]
-fn a_created_file_is_known() {
-    let expected = of_kind("write", |it| it.requires = kind("read"));
-    let created = call(
-        "c1",
-        "editToolCall",
-        &json!({"path": "/app/new.js"}),
-        &json!({"success": {"path": "/app/new.js",
-                            "diffString": "--- /dev/null\n+++ b/app/new.js\n@@ -0,0 +1 @@\n+x\n"}}),
-    );
-    holds(&run_of(&[created.clone(), write("c2", "/app/new.js")]), &expected);
-    let message = "each write call must come after a read call with the same path, but 1 did not; \
-                   see line 4";
-    fails(&run_of(&[created, write("c2", "/app/old.js")]), &expected, message);
 }
 
 /// The configuration in `docs/configuration.md` that says what tested means.
@@ -338,7 +291,7 @@ fn the_program_judges_what_was_verified() {
 /// Goal: of three sessions in a recording one is as expected, one is not, and one does not show it.
 #[test]
 fn each_session_is_judged_by_its_own_calls() {
-    let (seen, edit) = (read("c1", "/app/a.js"), write("c2", "/app/a.js"));
+    let (seen, edit) = (read("c1", "/app/a.js"), edit("c2", "/app/a.js"));
     let good = printing("c3", "npm test", "12 passed");
     let bad = printing("c3", "npm test", "1 failed");
     let unknown = call("c4", "teleportToolCall", &json!({}), &json!({"success": {}}));

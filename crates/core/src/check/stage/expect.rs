@@ -2,6 +2,7 @@
 
 mod answer;
 mod calls;
+mod in_call;
 mod kinds;
 mod messages;
 mod seen_call;
@@ -172,7 +173,7 @@ pub(crate) struct ExpectCheck<'c> {
     /// The calls of the kinds whose order matters.
     kinds: KindHistories,
     compares_paths: bool,
-    /// Whether it matters which commands write files.
+    /// Whether it matters which commands write or delete files.
     reads_commands: bool,
     /// The directory in which the agent works, if the stream says it.
     directory: Option<String>,
@@ -196,7 +197,7 @@ impl<'c> ExpectCheck<'c> {
         Self {
             clock: 0,
             kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
-            reads_commands: patterns().any(CallPattern::is_about_writes),
+            reads_commands: patterns().any(CallPattern::is_about_files),
             compares_paths: patterns().any(CallPattern::compares_paths),
             expected: all,
             answer: needs_answer.then(Answer::default),

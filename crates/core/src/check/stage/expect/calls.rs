@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use ndjson_check_shell as shell;
 use serde_json::Value;
 
+use super::in_call::{is_in_call, is_in_files};
 use super::kinds::KindHistories;
 use super::seen_call::{CallHalf, Printed, SeenCall, ShownText};
 use super::tool_names::ToolNames;
 use super::truth::{Tally, Truth};
 use super::{compiled, not_a_pattern};
 use crate::check::globs::NameGlob;
-use crate::check::{CompletedCall, EventCall, ExpectedCalls};
+use crate::check::{CompletedCall, ExpectedCalls};
+use crate::profile::CallKind;
 use crate::profile::pattern::{LazyRegex, syntax_error};
-use crate::profile::{CallKind, ChangeKind, FileChange};
 use crate::rules::escape::without_colours;
 
 #[derive(Debug)]
@@ -54,6 +55,8 @@ pub(super) struct CallTally {
     last_ended: (u64, Option<f64>),
     /// What it did, if an event shows it.
     pub(super) last_detail: Box<str>,
+    /// Other commands that printed what such a command prints when it succeeds.
+    pub(super) alike: Tally,
     /// Those without the call that they require.
     pub(super) unprepared: Tally,
     pub(super) tools: ToolNames,
@@ -83,6 +86,8 @@ pub(super) enum LastFault {
     Output,
     /// The stream does not show how it ended.
     NotShown,
+    /// Its exit status is 0, but its output shows a failure.
+    Contradicted,
     /// Its exit status is not that of the command, which may not have run.
     HiddenExit,
 }
@@ -111,83 +116,6 @@ fn of_first_words(words: &str) -> String {
 fn plain_text(text: &str) -> Cow<'_, str> {
     let text = without_colours(text);
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text }
-}
-
-/// Whether what is looked for is in one of these arguments, or in the words of a list of them.
-fn is_in_any(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
-    match arguments {
-        Value::String(text) => is_in(text),
-        Value::Array(items) => {
-            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-            is_in(&words.join(" ")) || items.iter().any(|item| is_in_any(is_in, item))
-        }
-        Value::Object(members) => members.values().any(|member| is_in_any(is_in, member)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
-}
-
-/// Whether arguments show what is looked for outside of the detail of a command. Of an object only
-/// lists count: they have further words or commands, and other texts only describe the command.
-fn is_in_rest(is_in: &dyn Fn(&str) -> bool, arguments: &Value) -> bool {
-    match arguments {
-        Value::Object(members) => {
-            let mut lists = members.values().filter(|member| member.is_array());
-            lists.any(|list| is_in_any(is_in, list))
-        }
-        // An object in a string that cannot be read: another reader may find more in it.
-        Value::String(text) => text.trim_start().starts_with('{'),
-        _ => is_in_any(is_in, arguments),
-    }
-}
-
-/// Whether the detail of a call is what is looked for. It is unclear for a call that has more to
-/// search than its detail: a command with further words, or a tool that the profile does not know.
-fn is_in_call(
-    is_in: &dyn Fn(&str) -> bool,
-    call: &EventCall<'_>,
-    arguments: Option<&Value>,
-) -> Truth {
-    if is_in(call.detail.as_deref().unwrap_or_default()) {
-        return Truth::Yes;
-    }
-    let is_unclear = match call.kind {
-        Some(CallKind::Command) => arguments.is_some_and(|all| is_in_rest(is_in, all)),
-        Some(_) => false,
-        None => arguments.is_none_or(|all| is_in_any(is_in, all)),
-    };
-    if is_unclear { Truth::Unknown } else { Truth::No }
-}
-
-/// Whether a file of a patch that is written, or deleted, is what is looked for; nothing, if the
-/// call is not a patch.
-fn is_in_files(
-    is_in: &dyn Fn(&str) -> bool,
-    kind: Option<CallKind>,
-    call: &EventCall<'_>,
-    changes: &[FileChange],
-) -> Option<Truth> {
-    let deletes = match kind? {
-        CallKind::Delete => true,
-        CallKind::Write => false,
-        _ => return None,
-    };
-    let is_wanted = |it: &&FileChange| (it.kind == Some(ChangeKind::Deleted)) == deletes;
-    let is_about = |it: &FileChange| is_in(&it.path) || it.from.as_deref().is_some_and(is_in);
-    match changes.len() {
-        // The only file is the detail.
-        0 | 1 if call.shows_detail && call.files.len() < 2 => None,
-        0 if !call.shows_files => None,
-        0 => {
-            let is_sure = call.kind == kind && (deletes || !call.deletes);
-            Some(match call.files.iter().any(|it| is_in(it)) {
-                true if is_sure => Truth::Yes,
-                // Which of its files the patch deletes is not known.
-                true if call.deletes => Truth::Unknown,
-                true | false => Truth::No,
-            })
-        }
-        _ => Some(changes.iter().filter(is_wanted).any(is_about).into()),
-    }
 }
 
 impl CallPattern {
@@ -231,7 +159,12 @@ impl CallPattern {
             return in_files.map(ShownText::from);
         }
         let matches = self.matches.as_ref().map_or(Truth::Yes, |pattern| {
-            in_files.unwrap_or_else(|| is_in_call(&|text| pattern.is_in(text), call, arguments))
+            // Codex wraps each command: `bash -lc 'git push'`.
+            let is_in = |text: &str| {
+                let inner = || shell::inner_line(text).is_some_and(|it| pattern.is_in(&it));
+                pattern.is_in(text) || inner()
+            };
+            in_files.unwrap_or_else(|| is_in_call(&is_in, call, arguments))
         });
         let Some(runs) = &self.runs else { return Some(matches.into()) };
         let is_excepted =
@@ -293,8 +226,8 @@ impl CallPattern {
         [after, before, requires].into_iter().flatten()
     }
 
-    pub(super) fn is_about_writes(&self) -> bool {
-        self.kinds().chain(self.calls.kind).any(|kind| kind == CallKind::Write)
+    pub(super) fn is_about_files(&self) -> bool {
+        self.kinds().chain(self.calls.kind).any(CallKind::changes_files)
     }
 
     /// Whether this call is expected; `shown` says whether its detail matches.
@@ -334,8 +267,7 @@ impl CallPattern {
         let succeeded = call.did_succeed(number);
         let is_met = after.min(before).min(output);
         if !call.was_refused() {
-            let hides_calls = call.is_of(CallKind::Task) == Truth::Yes && !call.shows_inner;
-            if hides_calls && fits == Truth::No {
+            if call.hides_calls() && fits == Truth::No {
                 tally.sub_agents.add_call(after.min(before), call);
             }
             tally.tried.add_call(fits, call);
@@ -346,6 +278,9 @@ impl CallPattern {
             }
         }
         tally.succeeded.add_call(fits.min(is_met).min(succeeded), call);
+        if fits == Truth::No && self.runs.is_some() && call.printed_success(number) {
+            tally.alike.add_call(after.min(before), call);
+        }
         let is_good = is_met.min(succeeded);
         let last = match fits {
             Truth::Yes => is_good,
@@ -371,6 +306,7 @@ impl CallPattern {
                 LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind)))
             }
             () if call.hides_exit(number) => LastFault::HiddenExit,
+            () if call.is_contradicted(number) => LastFault::Contradicted,
             () => LastFault::NotShown,
         };
         self.discard_earlier((call, is_own), tally);
@@ -382,7 +318,8 @@ impl CallPattern {
             return;
         };
         let is_other = call.acted_as(kind);
-        for counted in [&mut tally.met, &mut tally.succeeded, &mut tally.sub_agents] {
+        let CallTally { met, succeeded, sub_agents, alike, .. } = tally;
+        for counted in [met, succeeded, sub_agents, alike] {
             counted.discard_if(is_other);
         }
         let most = is_other.negated();

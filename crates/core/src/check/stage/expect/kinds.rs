@@ -37,7 +37,16 @@ struct KindHistory {
     unclear_end: Option<u64>,
     /// The first end of one that succeeded with a path that is not known.
     hidden_end: Option<u64>,
+    /// The first ends of commands that name a file of this name: they may have read it.
+    named: BTreeMap<FileName, u64>,
 }
+
+/// Words of a command that may name files.
+const COMMAND_WORDS_MAX: usize = 200;
+
+/// The last part of a path, as its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FileName(u64);
 
 /// A path, which may be long, as its hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +54,7 @@ pub(super) struct SeenPath {
     hash: u64,
     /// Whether the stream does not show what it is relative to.
     is_unclear: bool,
+    name: FileName,
 }
 
 /// A figure of the calls of a kind, and of those that may be of this kind, each with a line.
@@ -93,7 +103,19 @@ impl KindHistories {
             ResolvedPath::Known(path) => (path, false),
             ResolvedPath::Unclear(path) => (path, true),
         };
-        SeenPath { hash: self.hasher.hash_one(path), is_unclear }
+        let name = self.file_name(&path);
+        SeenPath { hash: self.hasher.hash_one(path), is_unclear, name }
+    }
+
+    fn file_name(&self, path: &str) -> FileName {
+        FileName(self.hasher.hash_one(path.rsplit(['/', '\\']).next().unwrap_or(path)))
+    }
+
+    /// The files that a command may name.
+    pub(super) fn words(&self, command: &str) -> Vec<FileName> {
+        let is_between = |it: char| it.is_whitespace() || "'\"`()[]{}<>;|&=:,".contains(it);
+        let words = command.split(is_between).filter(|it| !it.is_empty() && !it.starts_with('-'));
+        words.map(|word| self.file_name(word)).take(COMMAND_WORDS_MAX).collect()
     }
 
     /// Takes what is known of a call that has not been counted.
@@ -117,9 +139,14 @@ impl KindHistories {
     pub(super) fn is_after(&self, kind: CallKind, call: &SeenCall) -> Truth {
         let Some(history) = self.of(kind) else { return Truth::Unknown };
         match (history.last_end_ms, call.times) {
-            (Some(end), Some((start, _))) if start < end => Truth::No,
-            _ => history.last_end.all(|end| end < call.started),
+            (Some(end), Some((start, _))) if start < end => return Truth::No,
+            _ => {}
         }
+        let is_after = history.last_end.all(|end| end < call.started);
+        // Asked for after the last of them, and ended after it: one may have waited for the other.
+        let (last_end, last_line) = history.last_end.sure.unwrap_or_default();
+        let is_next = last_line < call.line && last_end < call.ended;
+        if is_after == Truth::No && is_next { Truth::Unknown } else { is_after }
     }
 
     /// The line of the call of this kind that ended last.
@@ -156,6 +183,10 @@ impl KindHistories {
             match history.paths.get(path) {
                 Some(end) if is_before(*end) => Truth::Yes,
                 _ if call.created.contains(path) => Truth::Yes,
+                _ if call.may_create() => Truth::Unknown,
+                _ if history.named.get(&path.name).is_some_and(|end| is_before(*end)) => {
+                    Truth::Unknown
+                }
                 _ if history.hidden_end.is_some_and(is_before) => Truth::Unknown,
                 _ if other_end.is_some_and(is_before) => Truth::Unknown,
                 _ => Truth::No,
@@ -175,6 +206,12 @@ impl KindHistory {
         self.forget(call);
         if call.was_refused() {
             return;
+        }
+        if self.kind == CallKind::Read && self.named.len() <= EXPECTED_PATHS_MAX {
+            for word in &call.words {
+                let end = self.named.entry(*word).or_insert(call.ended);
+                *end = call.ended.min(*end);
+            }
         }
         let is_of_kind = call.acted_as(self.kind);
         if let Some(end) = self.last_end.of(is_of_kind) {

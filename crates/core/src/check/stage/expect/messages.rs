@@ -32,12 +32,14 @@ impl CallPattern {
         };
         let place = self.calls.conditions();
         let verb = if met.sure == 1 { "was" } else { "were" };
+        let is_inside = are_any(&tally.sub_agents);
+        let hidden = if is_inside { u64::MAX } else { context.hidden_calls() };
         Answered {
-            truth: met.stays_within(most, context.hidden_calls()),
+            truth: met.stays_within(most, hidden),
             fact: format!("{allowed}{place}, but there {verb} {}", met.sure),
             question: Some(self.calls.at_most_statement(most)),
             tally: met.clone(),
-            ..Answered::default()
+            doubt: is_inside.then(|| doubt_of_sub_agents(&tally.sub_agents)).flatten(),
         }
     }
 
@@ -74,7 +76,7 @@ impl CallPattern {
                 _ => "did not print what `output` demands",
             }
             .to_owned(),
-            LastFault::HiddenExit | LastFault::NotShown => {
+            LastFault::HiddenExit | LastFault::NotShown | LastFault::Contradicted => {
                 "ended in a way that is not shown".to_owned()
             }
             LastFault::TooEarly(end) if end < line => format!(
@@ -90,7 +92,12 @@ impl CallPattern {
         };
         let is_none = tally.tried.sure == 0 && tally.last_line == 0;
         let fact = if is_none {
-            format!("the last {name} must succeed{place}, but there was none")
+            let alike = tally.alike.lines.last();
+            let alike = alike.map(|line| {
+                format!("; the command in line {line} may be one: name it in `calls` with `runs`")
+            });
+            let alike = alike.unwrap_or_default();
+            format!("the last {name} must succeed{place}, but there was none{alike}")
         } else {
             format!("the last {name} (line {line}) {fault}")
         };
@@ -121,12 +128,22 @@ impl CallPattern {
                      block or in the background, other commands follow, or it may not have run \
                      (`exit`, `xargs`, `--if-present`)"
             )),
+            LastFault::Contradicted => Some(format!(
+                "the {name} in line {line} exited with 0, but its output shows a failure"
+            )),
             LastFault::NotShown => {
                 Some(format!("the stream does not show how the {name} in line {line} ended"))
             }
+            LastFault::TooEarly(end) if end > 0 && end < line && tally.last == Truth::Unknown => {
+                let kind = self.calls.after.map_or("", CallKind::name);
+                Some(format!(
+                    "the {kind} call in line {end} had not ended when the {name} in line {line} \
+                     started"
+                ))
+            }
             LastFault::TooEarly(end) if end > 0 && tally.last == Truth::Unknown => Some(format!(
                 "the call in line {end} may be a later {} call: it failed, its command edits \
-                     files, or its tool is unknown",
+                     files, its tool is unknown, or a sub-agent hides its calls",
                 self.calls.after.map_or("", CallKind::name)
             )),
             _ => None,

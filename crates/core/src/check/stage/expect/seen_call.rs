@@ -1,14 +1,14 @@
 //! A call, and what the stream shows of it.
 
 use super::Expected;
-use super::kinds::{KindHistories, SeenPath};
+use super::kinds::{FileName, KindHistories, SeenPath};
 use super::truth::Truth;
 use crate::check::globs::NameGlob;
 use crate::check::stage::calls::ROW_DETAIL_BYTES_MAX;
 use crate::check::{CompletedCall, EventCall};
 use crate::profile::{CallKind, CallOutcome, ChangeKind, FileChange};
 use crate::rules::escape::clipped;
-use ndjson_check_shell::{ExitShown, ShellRun, may_write};
+use ndjson_check_shell::{ExitShown, FileEffects, ShellRun, file_effects, is_temporary};
 use serde_json::Value;
 
 /// What a call answers to an expectation's question about its text.
@@ -33,6 +33,14 @@ pub(super) struct Printed {
     /// Whether the result shows that nothing was done; unknown, if only a whole result would.
     pub(super) is_nothing: Truth,
     pub(super) passed: Truth,
+}
+
+/// Whether a change is not of a new file.
+fn shows_old(change: &FileChange) -> bool {
+    let has_old = change.old.as_ref().is_some_and(|old| !old.is_empty());
+    has_old
+        || change.kind.is_some_and(|kind| kind != ChangeKind::Added)
+        || change.removed.is_some_and(|lines| lines > 0)
 }
 
 /// What one event shows of a call.
@@ -68,10 +76,16 @@ pub(super) struct SeenCall {
     pub(super) created: Vec<SeenPath>,
     /// None if the profile does not know it.
     kind: Option<CallKind>,
-    /// Whether it is a command that writes or edits files.
-    pub(super) may_write: bool,
+    /// If it is a command: what that may do to files.
+    may: FileEffects,
     /// Whether it has deleted a file among others.
     deletes: bool,
+    /// Whether all files that it names are temporary.
+    is_temporary: bool,
+    /// Whether the stream shows that the files were there before.
+    shows_old: bool,
+    /// If it is a command: the files that it may name, if an expectation compares paths.
+    pub(super) words: Vec<FileName>,
     pub(super) tool: Box<str>,
     /// What it does, such as its command or path; its start, if it is long.
     pub(super) detail: Box<str>,
@@ -110,6 +124,12 @@ impl SeenCall {
         }
         let is_deletion = |change: &FileChange| change.kind == Some(ChangeKind::Deleted);
         self.deletes |= call.deletes || changes.iter().any(is_deletion);
+        self.shows_old |= changes.iter().any(shows_old);
+        if call.shows_files {
+            let is_own = |file: &str| directory.is_some_and(|it| file.starts_with(it));
+            let is_temporary = |file: &String| is_temporary(file) && !is_own(file);
+            self.is_temporary = !call.files.is_empty() && call.files.iter().all(is_temporary);
+        }
         let shown = expected.map(|expected| expected.judge(half, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
         // What was changed says more than what was asked for.
@@ -129,10 +149,12 @@ impl SeenCall {
         self.shown.get(expectation).copied().flatten()
     }
 
-    /// A command may do what a call that writes does.
+    /// A command may do what a call that writes or deletes does.
     pub(super) fn observe_command(&mut self, call: &EventCall<'_>) {
         let command = call.detail.as_deref().filter(|_| call.kind == Some(CallKind::Command));
-        self.may_write |= command.is_some_and(may_write);
+        let effects = command.map(file_effects).unwrap_or_default();
+        self.may.writes |= effects.writes;
+        self.may.deletes |= effects.deletes;
     }
 
     pub(super) fn observe_paths(
@@ -141,6 +163,9 @@ impl SeenCall {
         directory: Option<&str>,
         kinds: &KindHistories,
     ) {
+        if call.kind == Some(CallKind::Command) && call.shows_detail {
+            self.words = kinds.words(call.detail.as_deref().unwrap_or_default());
+        }
         let seen = |file: &str| kinds.seen_path(file, directory);
         let created = changes.iter().filter(|change| change.kind == Some(ChangeKind::Added));
         self.created.extend(created.map(|change| seen(&change.path)));
@@ -194,13 +219,25 @@ impl SeenCall {
 
     /// Whether it edits files, but not after the command that this expectation asks for.
     pub(super) fn edits_only_before(&self, expectation: usize) -> bool {
-        self.may_write && !self.shell_run(expectation).is_some_and(|run| run.is_edited_after)
+        self.may.writes && !self.shell_run(expectation).is_some_and(|run| run.is_edited_after)
     }
 
     /// Whether its exit status says nothing of the command that this expectation asks for.
     pub(super) fn hides_exit(&self, expectation: usize) -> bool {
         let run = self.shell_run(expectation);
         run.is_some_and(|run| run.exit == ExitShown::Nothing || run.may_be_skipped)
+    }
+
+    /// Whether its exit status is 0, but its output shows a failure: `"test": "jest || true"`.
+    pub(super) fn is_contradicted(&self, expectation: usize) -> bool {
+        let has_failed = self.printed(expectation).is_some_and(|it| it.passed == Truth::No);
+        self.succeeded() == Truth::Yes && has_failed
+    }
+
+    /// Whether it is a command whose output shows a success.
+    pub(super) fn printed_success(&self, expectation: usize) -> bool {
+        let has_passed = self.printed(expectation).is_some_and(|it| it.passed == Truth::Yes);
+        self.kind == Some(CallKind::Command) && self.succeeded() == Truth::Yes && has_passed
     }
 
     fn shell_run(&self, expectation: usize) -> Option<ShellRun> {
@@ -222,6 +259,11 @@ impl SeenCall {
         };
         match (run.exit, succeeded) {
             (_, Truth::Yes) if run.may_be_skipped => passed,
+            (ExitShown::Own | ExitShown::IfItSucceeds, Truth::Yes)
+                if self.is_contradicted(expectation) =>
+            {
+                Truth::Unknown
+            }
             (ExitShown::Own, Truth::Yes | Truth::No) | (ExitShown::IfItSucceeds, Truth::Yes) => {
                 succeeded
             }
@@ -232,7 +274,12 @@ impl SeenCall {
     }
 
     pub(super) fn is_of(&self, kind: CallKind) -> Truth {
-        if kind == CallKind::Write && self.may_write {
+        let may_be = match kind {
+            CallKind::Write => self.may.writes,
+            CallKind::Delete => self.may.deletes,
+            _ => false,
+        };
+        if may_be {
             return Truth::Unknown;
         }
         let deletes = kind == CallKind::Delete && self.deletes;
@@ -246,9 +293,22 @@ impl SeenCall {
         }
     }
 
+    /// Whether it is a sub-agent whose calls the stream does not show.
+    pub(super) fn hides_calls(&self) -> bool {
+        self.kind == Some(CallKind::Task) && !self.shows_inner
+    }
+
+    /// Whether the file that it wrote may be new.
+    pub(super) fn may_create(&self) -> bool {
+        self.succeeded() == Truth::Yes && !self.shows_old
+    }
+
     /// Whether it did what calls of this kind do. A write that failed may have changed a part of a
-    /// file, or nothing.
+    /// file, or nothing. Temporary files do not count.
     pub(super) fn acted_as(&self, kind: CallKind) -> Truth {
+        if kind.changes_files() && (self.hides_calls() || self.is_temporary) {
+            return if self.is_temporary { Truth::No } else { Truth::Unknown };
+        }
         let is_in_doubt = kind.changes_files() && self.outcome == Some(CallOutcome::Failed);
         self.is_of(kind).min(if is_in_doubt { Truth::Unknown } else { Truth::Yes })
     }

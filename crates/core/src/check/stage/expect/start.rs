@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use super::truth::{Tally, Truth};
 use super::verdict::{Answered, Context};
 use crate::check::globs::NameGlob;
-use crate::check::{EventKind, SessionFacts};
+use crate::check::{EventCall, EventKind, SessionFacts};
 use crate::facts::Server;
 use crate::limits::SESSION_LIST_MAX;
 use crate::profile::pattern::LazyRegex;
+use crate::profile::{CallKind, CallOutcome};
 use crate::rules::escape::shown;
 
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(super) struct StartTally {
     /// Those that did not start, as a message says, by their names.
     unavailable: BTreeSet<String>,
     tools: Vec<String>,
+    /// Servers whose tools a call has used.
+    used: BTreeSet<String>,
     /// The first id of the session, with its line, while none is the one that is asked for.
     other_session: Option<(String, u64)>,
     /// The first names of models that are what is asked for.
@@ -44,6 +47,9 @@ pub(super) struct StartTally {
     /// What is wrong, and the line that shows it.
     fault: Option<(String, u64)>,
 }
+
+/// How many words of a tool's name are read.
+const TOOL_WORDS_MAX: usize = 16;
 
 /// How many names of models are kept: a run has one, in a few forms.
 const MODELS_MAX: usize = 16;
@@ -103,6 +109,10 @@ impl StartPattern {
                 tally.is_settled |= self.is_met(tally);
                 self.missing(tally, line)
             }
+            EventKind::CallCompleted(completed) if completed.outcome == CallOutcome::Succeeded => {
+                self.observe_use(&completed.call, tally);
+                None
+            }
             _ => None,
         };
         if let Some(fault) = fault {
@@ -137,10 +147,36 @@ impl StartPattern {
                     tally.servers.insert(server.name.clone(), server.clone());
                 }
             }
-            Self::Tools(_) => tally.tools = session.tools.as_deref()?.to_vec(),
+            Self::Tools(_) => {
+                for server in session.servers.iter().flatten() {
+                    tally.servers.insert(server.name.clone(), server.clone());
+                }
+                tally.tools = session.tools.as_deref()?.to_vec();
+            }
         }
         (tally.is_shown, tally.is_new) = (true, true);
         None
+    }
+
+    /// A call of a tool succeeded: the tool is there, and so is its server.
+    fn observe_use(&self, call: &EventCall<'_>, tally: &mut StartTally) {
+        let is_new = |known: usize| known < SESSION_LIST_MAX;
+        let tool = call.tool.as_deref().unwrap_or_default();
+        match self {
+            Self::Tools(globs)
+                if is_new(tally.tools.len()) && globs.iter().any(|glob| glob.is_for(tool)) =>
+            {
+                tally.tools.push(tool.to_owned());
+            }
+            Self::Servers(globs)
+                if call.kind == Some(CallKind::Mcp) && is_new(tally.used.len()) =>
+            {
+                let is_wanted = |name: &&str| globs.iter().any(|glob| glob.is_for(name));
+                let parts = parts_of(tool).into_iter().filter(is_wanted);
+                tally.used.extend(parts.map(str::to_owned));
+            }
+            _ => {}
+        }
     }
 
     /// A server that did not start, by its name.
@@ -212,12 +248,12 @@ impl StartPattern {
     /// Whether everything is known to be there.
     fn is_met(&self, tally: &StartTally) -> bool {
         let is_met = match self {
-            Self::Model(_) => true,
-            Self::Session(_) => tally.other_session.is_none(),
+            Self::Model(_) => tally.is_shown,
+            Self::Session(_) => tally.is_shown && tally.other_session.is_none(),
             Self::Servers(globs) => globs.iter().all(|it| tally.has_server(it) == Truth::Yes),
             Self::Tools(globs) => globs.iter().all(|it| tally.has_tool(it) == Truth::Yes),
         };
-        tally.is_settled || tally.is_shown && is_met
+        tally.is_settled || is_met
     }
 
     /// Applies to every run. A run that failed does not have to show it.
@@ -238,6 +274,15 @@ impl StartPattern {
         let doubt = is_clipped.then(|| format!("only {SESSION_LIST_MAX} of them are known"));
         Some(Answered { truth, fact, tally: lines, doubt, ..Answered::default() })
     }
+}
+
+/// The parts of a tool's name that may be its server's: all but the last word.
+fn parts_of(tool: &str) -> Vec<&str> {
+    let between = tool.match_indices(|it: char| "_-./: ".contains(it));
+    let ends: Vec<usize> = between.map(|(at, _)| at).take(TOOL_WORDS_MAX).collect();
+    let starts = || std::iter::once(0).chain(ends.iter().map(|end| end + 1));
+    let parts = |end: usize| starts().take_while(move |start| *start < end);
+    ends.iter().flat_map(|end| parts(*end).map(|start| &tool[start..*end])).collect()
 }
 
 /// Whether a list of this length may go on.
@@ -262,6 +307,9 @@ impl StartTally {
 
     /// Whether a server with such a name is available, as it was listed last.
     fn has_server(&self, glob: &NameGlob) -> Truth {
+        if self.used.iter().any(|it| glob.is_for(it)) {
+            return Truth::Yes;
+        }
         let named = self.servers.values().filter(|it| glob.is_for(&it.name));
         let is_available = named.map(|it| it.available.map_or(Truth::Unknown, Truth::from)).max();
         match is_available {
@@ -274,8 +322,11 @@ impl StartTally {
         }
     }
 
+    /// A server that is still connecting may bring the tool.
     fn has_tool(&self, glob: &NameGlob) -> Truth {
+        let is_connecting = self.servers.values().any(|it| it.available.is_none());
         match self.tools.iter().any(|it| glob.is_for(it)) {
+            false if is_connecting => Truth::Unknown,
             false if !self.is_shown || is_clipped(self.tools.len()) => Truth::Unknown,
             has => has.into(),
         }
