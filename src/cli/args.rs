@@ -227,7 +227,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_delimiter = ',', help_heading = "Run")]
     pub(crate) call_timeout: Vec<CallTimeout>,
 
-    /// Time for the agent to exit after its terminal event and after work it waits for [default: 10s]
+    /// Time to exit after the terminal event, and after work the agent waits for [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
     pub(crate) exit_grace: Option<Duration>,
 
