@@ -34,8 +34,10 @@ pub(crate) struct SessionCheck<'p> {
     /// Whether there was a terminal event, and whether there was one in this turn.
     has_ended: bool,
     has_turn_ended: bool,
-    /// If the start may be repeated although its turn has not ended.
+    /// The latest event after which the start may be repeated although its turn has not ended, and
+    /// how often it may be: several sub-agents may end before it is.
     restart: Option<Restart>,
+    restarts: u64,
     /// Whether the id may change until the next start.
     has_new_id: bool,
     /// How many turns began before an earlier one had ended. The terminal events of the earlier
@@ -62,6 +64,7 @@ impl<'p> SessionCheck<'p> {
             has_ended: false,
             has_turn_ended: false,
             restart: None,
+            restarts: 0,
             has_new_id: false,
             held_back_ends: 0,
             session: None,
@@ -83,6 +86,7 @@ impl<'p> SessionCheck<'p> {
         }
         if let Some(restart) = facts.rare.as_ref().and_then(|rare| rare.restart) {
             self.restart = Some(restart);
+            self.restarts += 1;
             self.has_new_id |= restart.has_new_id;
         }
         // An end without an id is of the session before it.
@@ -117,7 +121,7 @@ impl<'p> SessionCheck<'p> {
     pub(crate) fn new_turn(&mut self) {
         self.in_turn = false;
         self.has_turn_ended = false;
-        self.restart = None;
+        (self.restart, self.restarts) = (None, 0);
         self.held_back_ends = 0;
     }
 
@@ -133,7 +137,11 @@ impl<'p> SessionCheck<'p> {
         if self.in_turn && facts.terminal().is_some() {
             return;
         }
-        let restart = self.restart.take();
+        let restart = self.restart;
+        self.restarts = self.restarts.saturating_sub(1);
+        if self.restarts == 0 {
+            self.restart = None;
+        }
         let diagnostic = if let Some(line) = self.start_line {
             let is_of_new_turn = !std::mem::replace(&mut self.in_turn, true);
             let restart = restart.filter(|_| !is_of_new_turn);

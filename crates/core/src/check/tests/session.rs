@@ -80,6 +80,7 @@ fn a_profile_may_ask_for_less() {
             "session-id-changed@2(1)",
         ),
         (again.clone(), "hello, y, x, hello", ""),
+        (again.clone(), "hello, y, y, hello, hello, x", ""),
         (again, "hello, y, hello, hello", "duplicate-session-start@4(3)"),
         (json!({ "id_is_constant": false }), "hello session=a, x session=b", ""),
         (json!({ "time": null }), "hello time=5, x time=4", ""),
