@@ -45,6 +45,8 @@ fn the_log_of_a_job_is_named_once() {
         behind("Attaching to app-1", "app-1  | "),
         behind("-- Journal begins at Mon 2026-11-02 --", "Nov 27 02:00:00 host agent[123]: "),
         behind("2026-11-27T02:00:00.1Z stderr F ready", "2026-11-27T02:00:00.1Z stdout F "),
+        // What runs the agent has the last word.
+        lines(events().into_iter().map(|line| format!("app-1  | {line}"))) + "app-1 exited\n",
     ] {
         let (head, rest) = report(&log);
         let says = "not an agent's stream: the input is a log with text in front of each event";

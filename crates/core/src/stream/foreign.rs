@@ -183,7 +183,12 @@ impl Foreign {
     }
 
     fn is_begun_by(self, line: &Line<'_>) -> bool {
-        self.goes_on_with(line) && (self != Self::Binary || self.is_shown_by(line))
+        let bytes = line.bytes.trim_ascii();
+        match self {
+            Self::Prefixed => has_prefix(bytes) || is_log_line(bytes),
+            Self::Binary => self.goes_on_with(line) && is_binary(line.bytes),
+            _ => self.goes_on_with(line),
+        }
     }
 
     /// Whether a line that may occur shows that it is this framing.
@@ -205,7 +210,8 @@ impl Foreign {
             Self::Yaml => goes_on_yaml(bytes),
             Self::Toml => goes_on_toml(bytes),
             Self::Table(separator, count) => separators(bytes, separator) == count,
-            Self::Prefixed => has_prefix(bytes) || is_log_line(bytes),
+            // What runs the agent writes lines of its own, too.
+            Self::Prefixed => !bytes.starts_with(b"{"),
             Self::Coloured => has_colours(bytes),
             Self::Commas => is_event_with_comma(bytes),
             Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
