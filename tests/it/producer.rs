@@ -58,6 +58,18 @@ fn an_answer_in_plain_text_is_no_failure() {
     assert_eq!(code(&output), 1, "{report}");
     let how = "plain text, not events: for events, call it as `kimi --print";
     assert!(report.contains(how), "{report}");
+    // The same if the run failed or did not end.
+    let how = "note: for events, call it as `claude -p ";
+    let claude = crate::fake_agent::agent_called("claude", folder.path());
+    for (flags, says) in [
+        (&["--no-stdin"][..], &["say", "I look.\n", "exit", "1"][..]),
+        (&["--no-stdin", "--timeout", "1s"], &["say", "I look.\n", "sleep", "60"]),
+    ] {
+        let output =
+            crate::streams::program().args(flags).arg("--").arg(&claude).args(says).output();
+        let report = text(&output.unwrap().stdout);
+        assert!(report.contains(how) && !report.contains("2>&1"), "{report}");
+    }
 }
 
 /// Goal: failures of real runs are reported as failures, with their reason.

@@ -1,6 +1,8 @@
 //! What an agent that writes no event was called without, and where it says why.
 
+use super::contract::Options;
 use super::error_text::is_failure;
+use crate::profile::Profile;
 use crate::rules::escape::{clipped, visible};
 
 /// The note on a stream without a byte, where standard error was not read.
@@ -35,6 +37,12 @@ pub(super) fn how_to_call(
     };
     let parts: Vec<String> = text.into_iter().chain(how).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// How to call a known command whose first lines are text, if it was called without that.
+pub(super) fn how_to_call_for_events(profile: &Profile, options: &Options) -> Option<String> {
+    let command = profile.command.as_deref().filter(|_| options.silent.is_some());
+    how_to_call(command, &options.arguments, None)
 }
 
 /// Whether the arguments ask for the format that the command asks for. Other flags have short

@@ -1,10 +1,11 @@
 //! Stage: which lines are events. Framing, noise, and lines that could not be parsed.
 
+use super::line_findings::{byte_order_mark, limit_note, stderr_in_stream};
 use crate::check::contract::Options;
 use crate::check::end_of_run::LastLine;
 use crate::check::error_text::{is_failure, is_trace, says_something};
 use crate::check::findings::Findings;
-use crate::check::note::counted;
+use crate::check::how_to_call::how_to_call_for_events;
 use crate::facts::FactReader;
 use crate::limits::ERROR_TEXT_BYTES_MAX;
 use crate::profile::{EndReason, Noise, NoiseKind, NoiseMeaning, NoisePlace, Profile};
@@ -24,6 +25,9 @@ pub(crate) struct LineCheck<'c> {
     /// Whether an agent writes the stream: then text in it is text of the agent, whatever it looks
     /// like.
     is_of_agent: bool,
+    /// How the command writes events, if it was called without that.
+    how: Option<String>,
+    has_event: bool,
     line_bytes_max: u64,
     /// Whether the stream has been reported as something else than NDJSON.
     is_reported: bool,
@@ -100,6 +104,8 @@ impl<'c> LineCheck<'c> {
             profile,
             framing: if wants_array { Framing::ArrayWanted } else { Framing::Unseen },
             is_of_agent,
+            how: how_to_call_for_events(profile, options),
+            has_event: false,
             line_bytes_max: options.line_bytes_max(),
             is_reported: false,
             lines: 0,
@@ -225,6 +231,7 @@ impl<'c> LineCheck<'c> {
         let is_known = |key: &str| self.profile.knows_duplicate(event.root(), key);
         findings.pending.extend(event.defects(&line, is_known));
         self.framing = self.framing.observe(&line, true);
+        self.has_event = true;
         (line, event)
     }
 
@@ -258,6 +265,9 @@ impl<'c> LineCheck<'c> {
             }
         } else if matches!(defect, LineDefect::NotJson { .. }) {
             self.note_text(line.text().unwrap_or_default().trim());
+            if let Some(how) = self.how.as_ref().filter(|_| !self.has_event) {
+                diagnostic.note = Some(how.clone());
+            }
         }
         findings.pending.push(diagnostic);
     }
@@ -371,25 +381,6 @@ impl<'c> LineCheck<'c> {
             None => LastLine::Whole,
         }
     }
-}
-
-fn byte_order_mark() -> Diagnostic {
-    let message = "the stream begins with a UTF-8 byte order mark";
-    Diagnostic::new(Rule::ByteOrderMark, message).at(1, 0)
-}
-
-fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
-    let diagnostic = Diagnostic::new(Rule::StderrInStream, message).of_text(line.start());
-    diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
-}
-
-fn limit_note(bytes: u64) -> String {
-    let limit = if bytes > 0 && bytes.is_multiple_of(1 << 20) {
-        format!("{} MiB", bytes >> 20)
-    } else {
-        counted(bytes, "byte")
-    };
-    format!("the limit is {limit}")
 }
 
 /// Whether a line that is not an event looks like one: it begins as an object, or is too long to
