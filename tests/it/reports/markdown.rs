@@ -193,7 +193,7 @@ fn each_kind_of_failure_has_its_reason() {
     let all = report(".");
     assert!(all.len() < 61_000, "{}", all.len());
     assert!(all.contains("### `./002.ndjson`\n\n✗ failed: API Error: 529 Overloaded"), "{all}");
-    assert!(all.contains("\n- `./699.ndjson`: ✗ failed\n"), "{all}");
+    assert!(all.contains("\n- `./699.ndjson`: ✗ failed: the provider failed\n"), "{all}");
     fs::create_dir(folder.path().join("two")).unwrap();
     fs::write(folder.path().join("two/a.ndjson"), &quoted).unwrap();
     fs::write(folder.path().join("two/b.ndjson"), &quoted).unwrap();

@@ -13,6 +13,7 @@ mod page_bounds;
 mod page_names;
 mod page_text;
 mod sarif;
+mod sums;
 
 use std::fs;
 use std::path::PathBuf;

@@ -21,31 +21,35 @@ impl Answers {
         if headline.passed {
             self.passed += 1;
         } else {
-            *self.reasons.entry(headline.reason).or_default() += 1;
+            *self.reasons.entry(headline.group).or_default() += 1;
         }
     }
 
     /// One sentence about all streams, the most frequent reason first: `3 streams: 2 × cut short, 1
-    /// passed`.
+    /// passed`, or `4 streams: 3 did not pass (2 × cut short, 1 × failed), 1 passed`.
     pub fn text(&self, totals: &RunTotals) -> String {
         let mut reasons: Vec<(&str, u64)> = self.reasons.iter().map(|it| (*it.0, *it.1)).collect();
         reasons.sort_by_key(|(_, count)| Reverse(*count));
         let (tried, bad): (Vec<_>, Vec<_>) =
             reasons.into_iter().partition(|(reason, _)| *reason == TRIED_AGAIN);
         let grouped = |(reason, count)| format!("{count} × {reason}");
+        let failed = bad.iter().map(|(_, count)| count).sum::<u64>();
+        let bad = match bad.len() {
+            0 | 1 => bad.into_iter().map(grouped).collect(),
+            _ => {
+                let reasons: Vec<String> = bad.into_iter().map(grouped).collect();
+                vec![format!("{failed} did not pass ({})", reasons.join(", "))]
+            }
+        };
         let others = [("not checked", totals.not_checked), ("passed", self.passed)];
         let others = others.into_iter().filter(|(_, count)| *count > 0);
         let others = others.map(|(what, count)| format!("{count} {what}"));
-        let all: Vec<String> = bad
-            .into_iter()
-            .map(grouped)
-            .chain(others)
-            .chain(tried.into_iter().map(grouped))
-            .collect();
+        let all: Vec<String> =
+            bad.into_iter().chain(others).chain(tried.into_iter().map(grouped)).collect();
         let streams = counted(totals.streams + totals.not_checked, "stream");
         let stale = match totals.stale {
             0 => String::new(),
-            count => format!("; {count} stale in the baseline"),
+            count => format!("; {count} stale in the baseline, which `--write-baseline` renews"),
         };
         format!("{streams}: {}{stale}", all.join(", "))
     }

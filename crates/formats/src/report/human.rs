@@ -36,8 +36,6 @@ pub struct HumanReport {
     name: String,
     title: String,
     diagnostics: Vec<Diagnostic>,
-    /// The rule of the first error, whose page a reader at a terminal is sent to.
-    broken_rule: Option<Rule>,
     /// Notes about the check, which are the same for every stream.
     of_check: Vec<Note>,
     streams: EndedStreams,
@@ -64,6 +62,8 @@ struct EndedStreams {
 struct SameReason {
     shown: Vec<ShownStream>,
     omitted: u64,
+    /// The rule of the first error.
+    broken_rule: Option<Rule>,
 }
 
 impl HumanReport {
@@ -104,9 +104,6 @@ impl Output for HumanReport {
     }
 
     fn diagnostic(&mut self, diagnostic: &Diagnostic, _: &mut String) {
-        if diagnostic.severity == Severity::Error {
-            self.broken_rule.get_or_insert(diagnostic.rule);
-        }
         self.diagnostics.push(diagnostic.clone());
     }
 
@@ -117,7 +114,9 @@ impl Output for HumanReport {
         let name = std::mem::take(&mut self.name);
         let shown = ShownStream::new(name, &self.title, summary, &headline, &diagnostics);
         self.answers.add(&headline);
-        self.streams.add(&headline, shown);
+        let is_error = |it: &&Diagnostic| it.severity == Severity::Error;
+        let broken_rule = diagnostics.iter().find(is_error).map(|it| it.rule);
+        self.streams.add(&headline, shown, broken_rule);
         if let Some(stats) = &summary.stats {
             self.stats.add(&summary.into());
             self.last_stats = Some(stats.clone());
@@ -138,6 +137,7 @@ impl Output for HumanReport {
         let width = self.columns.map_or(self.look.width, |columns| columns());
         let look = Look { names_stdin: !is_single, width, ..self.look };
         let streams = std::mem::take(&mut self.streams);
+        let broken_rule = streams.broken_rule();
         let mut text = String::new();
         streams.write(look, &mut text);
         for note in std::mem::take(&mut self.of_check) {
@@ -149,7 +149,7 @@ impl Output for HumanReport {
             let sum = format!("{}{}", self.answers.text(totals), summary_text::found(totals));
             look.line(&sum, 2, &mut text);
         }
-        if let Some(rule) = self.broken_rule.filter(|_| look.width.is_some()) {
+        if let Some(rule) = broken_rule.filter(|_| look.width.is_some()) {
             let advice = format!("`ndjson-check rules {}` says what to do.", rule.name());
             look.line(&look.paint(Style::Quiet, &advice), 2, &mut text);
         }
@@ -159,10 +159,11 @@ impl Output for HumanReport {
 }
 
 impl EndedStreams {
-    fn add(&mut self, headline: &Headline, stream: ShownStream) {
+    fn add(&mut self, headline: &Headline, stream: ShownStream, broken_rule: Option<Rule>) {
         let has_room = self.held + stream.bytes() <= HELD_BYTES_MAX;
         if !headline.passed {
             let group = self.bad.entry(headline.group).or_default();
+            group.broken_rule = group.broken_rule.or(broken_rule);
             if has_room {
                 self.held += stream.bytes();
                 group.shown.push(stream);
@@ -179,15 +180,20 @@ impl EndedStreams {
         }
     }
 
+    /// The rule whose page a reader at a terminal is sent to: that of the most streams.
+    fn broken_rule(&self) -> Option<Rule> {
+        let groups = in_order(&self.bad).into_iter();
+        let last = self.bad.get(TRIED_AGAIN);
+        groups.map(|(_, group)| group).chain(last).find_map(|group| group.broken_rule)
+    }
+
     fn write(mut self, look: Look, out: &mut String) {
         for stream in &self.broken_off {
             stream.write(look, out);
         }
         let tried = self.bad.remove(TRIED_AGAIN);
         for groups in [&self.bad, &self.warned] {
-            let mut groups: Vec<_> = groups.iter().collect();
-            groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
-            for (reason, group) in groups {
+            for (reason, group) in in_order(groups) {
                 group.write(reason, look, out);
             }
         }
@@ -207,6 +213,15 @@ impl EndedStreams {
             look.line(&format!("{mark} {} succeeded", counted(count, "stream")), 2, out);
         }
     }
+}
+
+/// Those with the most streams first.
+fn in_order<'g>(
+    groups: &'g BTreeMap<&'static str, SameReason>,
+) -> Vec<(&'static str, &'g SameReason)> {
+    let mut groups: Vec<_> = groups.iter().map(|(reason, group)| (*reason, group)).collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count()));
+    groups
 }
 
 impl SameReason {

@@ -162,7 +162,7 @@ impl Output for Markdown {
         let sentence = headline.text();
         let short = prose(&clipped(&sentence, SHORT_BYTES_MAX));
         let text = format!("- {name}: {} {short}\n", headline.mark());
-        let brief = format!("- {name}: {} {}\n", headline.mark(), headline.reason);
+        let brief = format!("- {name}: {} {}\n", headline.mark(), headline.group);
         let line = ShortStream { text, brief, sentence, kind: headline.group };
         self.sections.add(class, section, line);
     }
