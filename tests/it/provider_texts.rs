@@ -53,6 +53,17 @@ const TEXTS: &[(&str, EndReason)] = &[
         EndReason::ModelNotFound,
     ),
     ("Bad request: The model gpt-9 does not exist", EndReason::ModelNotFound),
+    (
+        "OpenAI APIError: Error code: 400 - {'error': {'message': 'The model `x` does not exist or \
+         you do not have access to it.'}}",
+        EndReason::ModelNotFound,
+    ),
+    ("[API Error: Provider returned error]", EndReason::Overloaded),
+    ("[API Error: Request timeout after 4s. Try reducing input length]", EndReason::Network),
+    ("error: unexpected argument '--frobnicate' found", EndReason::Config),
+    ("error: unknown option '--frobnicate=7'", EndReason::Config),
+    ("Error: Unknown option: --frobnicate", EndReason::Config),
+    ("Unknown argument: frobnicate", EndReason::Config),
     ("Grok API error: 408 Request timed out.", EndReason::Network),
     ("Request failed (408): Request timed out.", EndReason::Network),
     ("API error (status 408 Request Timeout): timeout: Request timed out.", EndReason::Network),
