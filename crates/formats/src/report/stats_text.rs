@@ -7,6 +7,8 @@ use ndjson_check_core::{
     escape::{clipped, visible},
 };
 
+use unicode_width::UnicodeWidthStr as _;
+
 use super::bounded::{Bounded, worst};
 use super::stats::{Agent, InStream, StatsSum, StatsTotals, in_dollars};
 use super::summary_text::{dollars, grouped};
@@ -162,7 +164,7 @@ impl TextTable {
             return String::new();
         }
         let width = |column: usize| {
-            let cells = self.rows.iter().map(|row| row[column].chars().count());
+            let cells = self.rows.iter().map(|row| row[column].width());
             cells.chain([self.head[column].len()]).max().unwrap_or_default()
         };
         let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
@@ -170,7 +172,7 @@ impl TextTable {
         let mut text = String::new();
         for row in std::iter::once(&head).chain(&self.rows) {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-                let pad = " ".repeat(width - cell.chars().count());
+                let pad = " ".repeat(width - cell.width());
                 if column == 0 { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
             });
             text += "  ";

@@ -1,6 +1,7 @@
 //! Lines that break between words, at the width of a terminal.
 
 use ndjson_check_core::escape::without_colours;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Adds a text as one line, and breaks it between words where it is longer than `width`. What
 /// follows a break is indented by so many columns. Escape sequences for colour have no width.
@@ -18,7 +19,7 @@ pub fn push_wrapped(text: &str, indent: usize, width: Option<usize>, out: &mut S
         if word.is_empty() {
             continue;
         }
-        let length = without_colours(word).chars().count();
+        let length = without_colours(word).width();
         if gap > 0 && column + gap + length > width && column > indent {
             out.push('\n');
             (column, gap) = (0, indent);
@@ -52,6 +53,12 @@ mod tests {
         let mut out = String::new();
         push_wrapped(&"a ".repeat(90), 2, None, &mut out);
         assert_eq!(out.lines().count(), 1);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(wrapped("実行 one two", 2, 9), "実行 one\n  two\n");
+        assert_eq!(wrapped("実行 実行", 2, 8), "実行\n  実行\n");
     }
 
     #[test]
