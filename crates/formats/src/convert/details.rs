@@ -40,7 +40,7 @@ impl DetailLines {
             EventKind::Notice(notice) => {
                 lines.extend(self.end());
                 self.interrupted();
-                lines.push(self.notice(notice.kind, notice.detail.as_deref()));
+                lines.extend(self.notice(notice.kind, notice.detail.as_deref()));
             }
             _ => {}
         }
@@ -81,13 +81,17 @@ impl DetailLines {
         Some(LogLine::new(format!("Thinking: {text}"), LineStyle::Quiet))
     }
 
-    fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> LogLine {
+    /// Blank lines are left out.
+    fn notice(&self, kind: NoticeKind, detail: Option<&str>) -> Vec<LogLine> {
         let style = if kind == NoticeKind::Error { LineStyle::Bad } else { LineStyle::Quiet };
-        let detail = detail.map_or("", str::trim);
-        let detail = match clipped_chars(detail, ACTION_DETAIL_CHARS_MAX) {
-            detail if detail.is_empty() => String::new(),
-            detail => format!(": {}", self.log.line(&detail)),
-        };
-        LogLine::new(format!("{}{detail}", kind.title()), style)
+        let detail = clipped_chars(detail.map_or("", str::trim), ACTION_DETAIL_CHARS_MAX);
+        let mut texts = detail.lines().map(str::trim_end).filter(|text| !text.is_empty());
+        let first = texts.next().map(|text| format!(": {}", self.log.line(text)));
+        let first = format!("{}{}", kind.title(), first.unwrap_or_default());
+        let rest = texts.map(|text| {
+            let line = LogLine::new(self.log.line(text), style);
+            LogLine { is_continued: true, ..line }
+        });
+        std::iter::once(LogLine::new(first, style)).chain(rest).collect()
     }
 }
