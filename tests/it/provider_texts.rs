@@ -59,6 +59,8 @@ const TEXTS: &[(&str, EndReason)] = &[
         EndReason::ModelNotFound,
     ),
     ("[API Error: Provider returned error]", EndReason::Overloaded),
+    ("Model returned empty response", EndReason::Overloaded),
+    ("No response received from model", EndReason::Overloaded),
     ("[API Error: Request timeout after 4s. Try reducing input length]", EndReason::Network),
     ("error: unexpected argument '--frobnicate' found", EndReason::Config),
     ("error: unknown option '--frobnicate=7'", EndReason::Config),
