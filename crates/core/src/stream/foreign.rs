@@ -205,13 +205,11 @@ impl Foreign {
         let bytes = line.bytes.trim_ascii();
         match self {
             _ if self.is_certain() => true,
-            // A damaged event is not binary data.
-            Self::Binary => !bytes.starts_with(b"{"),
+            // A damaged event is not binary data. What runs an agent adds lines to its log.
+            Self::Binary | Self::Prefixed => !bytes.starts_with(b"{"),
             Self::Yaml => goes_on_yaml(bytes),
             Self::Toml => goes_on_toml(bytes),
             Self::Table(separator, count) => separators(bytes, separator) == count,
-            // What runs the agent writes lines of its own, too.
-            Self::Prefixed => !bytes.starts_with(b"{"),
             Self::Coloured => has_colours(bytes),
             Self::Commas => is_event_with_comma(bytes),
             Self::ServerSentEvents => SSE_FIELDS.iter().any(|field| bytes.starts_with(field)),
