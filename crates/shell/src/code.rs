@@ -12,11 +12,11 @@ const WRITERS: &[&str] = &[
     ".unlink(",
     ".unlinkSync(",
     ".writelines(",
+    "appendFile",
     "File.delete",
     "File.write",
     "copyFile",
     "file_put_contents",
-    "json.dump(",
     "os.remove(",
     "os.replace(",
     "rmSync(",
@@ -26,6 +26,7 @@ const WRITERS: &[&str] = &[
     "write_bytes(",
     "write_text(",
     "writeFile",
+    "writeTextFile",
 ];
 
 pub(super) fn is_interpreter(program: &str) -> bool {
@@ -35,14 +36,20 @@ pub(super) fn is_interpreter(program: &str) -> bool {
 /// The interpreter that runs the code that this command reads: it has no script.
 pub(super) fn reads_code(words: &[String]) -> Option<&str> {
     let start = *starts(words).last()?;
-    let has_script = words[start + 1..].iter().any(|it| !it.starts_with('-'));
+    // `python - FILE` reads it, too.
+    let first = words[start + 1..].iter().find(|it| !it.starts_with('-') || *it == "-");
+    let has_script = first.is_some_and(|it| it != "-");
     let program = program_name(&words[start]);
     (is_interpreter(program) && !has_script).then_some(program)
 }
 
 /// Whether code writes files. `sys.stdout.write(…)` does not.
 pub(super) fn code_writes(code: &str) -> bool {
-    let prints = |it: &str| it.ends_with("stdout") || it.ends_with("stderr");
+    let prints = |it: &str| {
+        let it = it.strip_suffix(".buffer").unwrap_or(it);
+        it.ends_with("stdout") || it.ends_with("stderr")
+    };
+    let opens = code.contains("open(") && (code.contains("'w'") || code.contains("\"w\""));
     let mut writes = code.match_indices(".write(").map(|(at, _)| &code[..at]);
-    WRITERS.iter().any(|it| code.contains(it)) || writes.any(|before| !prints(before))
+    opens || WRITERS.iter().any(|it| code.contains(it)) || writes.any(|before| !prints(before))
 }

@@ -2,7 +2,7 @@
 
 use super::code::{code_writes, is_interpreter};
 use super::rewriters::rewrites;
-use super::wrappers::has;
+use super::wrappers::{WORDS_MAX, has};
 use super::writes::is_kept;
 
 /// Programs whose last argument is the file that they write.
@@ -16,7 +16,7 @@ const DELETERS: &[&str] =
 pub(super) fn edits(program: &str, arguments: &[String]) -> bool {
     edits_files(program, arguments)
         || rewrites(program, arguments)
-        || is_interpreter(program) && arguments.iter().any(|it| code_writes(it))
+        || is_interpreter(program) && arguments.iter().take(WORDS_MAX).any(|it| code_writes(it))
 }
 
 fn edits_files(program: &str, arguments: &[String]) -> bool {
@@ -32,6 +32,7 @@ fn edits_files(program: &str, arguments: &[String]) -> bool {
         "add-content" | "apply_patch" | "ed" | "ex" | "out-file" | "sd" | "set-content"
         | "truncate" => true,
         "git" => git_edits(arguments),
+        "rsync" if has_any(&["-n", "--dry-run"]) => false,
         _ if has(COPIERS, program) => {
             names().count() > 1 && names().next_back().is_some_and(|it| is_kept(it))
         }
@@ -60,14 +61,17 @@ fn edits_in_place(arguments: &[String], with_value: &str) -> bool {
 pub(super) fn deletes(program: &str, arguments: &[String]) -> bool {
     let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
     match program {
-        "find" => has_any(&["-delete"]),
+        "find" => has_any(&["-delete"]) && arguments.first().is_some_and(|it| is_kept(it)),
         "git" => match git_command(arguments) {
             ("clean", options) => !options.iter().any(|it| is_dry_run(it)),
             ("rm", options) => !options.iter().any(|it| is_dry_run(it) || it == "--cached"),
             _ => false,
         },
         _ if has(DELETERS, program) => {
-            arguments.iter().any(|it| !it.starts_with('-') && is_kept(it))
+            // `del /q a.txt`
+            let is_option =
+                |it: &&String| it.starts_with('-') || it.starts_with('/') && it.len() == 2;
+            arguments.iter().filter(|it| !is_option(it)).any(|it| is_kept(it))
         }
         _ => false,
     }

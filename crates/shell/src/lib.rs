@@ -40,7 +40,7 @@ pub use wrappers::{NAMED_BY, is_shell};
 pub use writes::{FileEffects, file_effects, is_temporary};
 
 use parser::ShellParser;
-use wrappers::{WORDS_MAX, has};
+use wrappers::{WORDS_MAX, has, is_text};
 
 /// What the exit status of a line says of a command in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub struct ShellRun {
     pub is_cut: bool,
     /// Whether the command succeeds, too, if what it runs does not exist.
     pub may_be_skipped: bool,
-    /// Whether a later command of the line may write or edit a file: see [`may_write`].
+    /// Whether a later command of the line may write or edit a file: see [`file_effects`].
     pub is_edited_after: bool,
 }
 
@@ -164,7 +164,7 @@ impl ShellCommand {
     /// The command from each word on that may name a program: as it is, and without the program's
     /// directory. The text that a shell gets has been read as commands: it is no program.
     fn texts(&self) -> impl Iterator<Item = String> {
-        let is_text = |start: usize| start > 0 && self.words[start].contains(INNER_SPACE);
+        let is_text = |start: usize| is_text(&self.words, &self.starts, start);
         self.starts.iter().filter(move |start| !is_text(**start)).flat_map(|start| {
             let end = self.words.len().min(start + WORDS_MAX);
             let whole = self.words[*start..end].join(" ");
@@ -362,6 +362,7 @@ mod tests {
         ("docker run -v/data:/data -e A=d app make", "own"),
         ("sudo -ubob make", "own"),
         ("sshpass -p x make", "own"),
+        ("sudo \"/opt/my tools/make\" test", "own"),
         ("docker run -d=false app make", "own"),
         ("docker run --detach=1 app make", "nothing"),
         ("docker run -deCI=0 app make", "nothing"),

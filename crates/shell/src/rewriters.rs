@@ -1,6 +1,8 @@
 //! Formatters and other programs that rewrite files only with one option, or unless an option says
 //! no.
 
+use super::wrappers::WORDS_MAX;
+
 /// Programs that rewrite files if they have one of these options.
 const WITH: &[(&str, &[&str])] = &[
     ("autopep8", &["-i", "--in-place"]),
@@ -36,7 +38,7 @@ const WITHOUT: &[(&str, &[&str])] = &[
 /// does not.
 const SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("cargo", &["add", "fix", "fmt", "remove", "rm", "update"], &["--check", "--dry-run"]),
-    ("dart", &["format"], &["--output=none", "--set-exit-if-changed"]),
+    ("dart", &["format"], &["--output=none"]),
     ("deno", &["fmt"], &["--check"]),
     ("dotnet", &["format"], &["--verify-no-changes"]),
     ("gleam", &["format"], &["--check"]),
@@ -65,8 +67,18 @@ const SCRIPTS: &[&str] = &[
     "prettier:write",
 ];
 
+/// Subcommands that change which packages a project needs.
+const PACKAGES: &[&str] = &["add", "i", "install", "remove", "rm", "un", "uninstall"];
+
 pub(super) fn rewrites(program: &str, arguments: &[String]) -> bool {
+    // A long line may name many programs, and each would look at all that is behind it.
+    let arguments = &arguments[..arguments.len().min(WORDS_MAX)];
     let has_any = |options: &[&str]| arguments.iter().any(|it| options.contains(&it.as_str()));
+    // `prettier@3`
+    let program = program.split('@').next().unwrap_or(program);
+    if has_any(&["--help", "--version"]) {
+        return false;
+    }
     // `cargo +nightly fmt`
     let first = arguments.iter().find(|it| !it.starts_with(['-', '+']));
     let first = first.map(String::as_str).unwrap_or_default();
@@ -77,11 +89,10 @@ pub(super) fn rewrites(program: &str, arguments: &[String]) -> bool {
         "dart" if is_first(&["fix"]) => has_any(&["--apply"]),
         "ruff" if is_first(&["check"]) => has_any(&["--fix", "--fix-only"]),
         "go" if is_first(&["mod"]) => has_any(&["tidy", "edit"]),
-        "npm" | "pnpm" | "yarn" | "bun" if is_first(&["add", "i", "install", "remove"]) => {
-            has_name_behind(first, arguments)
-        }
+        "npm" | "pnpm" | "yarn" | "bun" if is_first(PACKAGES) => has_name_behind(first, arguments),
         _ if RUNNERS.contains(&program) => {
-            has_any(SCRIPTS) || has_any(&["--"]) && has_any(&["--fix", "--write"])
+            has_any(SCRIPTS) && !has_any(&["--check"])
+                || has_any(&["--"]) && has_any(&["--fix", "--write"])
         }
         _ => {
             WITH.iter().any(|(name, options)| *name == program && has_any(options))
@@ -95,7 +106,11 @@ pub(super) fn rewrites(program: &str, arguments: &[String]) -> bool {
 
 /// Whether a package is named: without one, the packages of the project are installed.
 fn has_name_behind(subcommand: &str, arguments: &[String]) -> bool {
-    let mut behind = arguments.iter().skip_while(|it| *it != subcommand).skip(1);
+    // `npm install --prefix app`
+    let has_value = |it: &str| ["-C", "-w", "--dir", "--prefix", "--workspace"].contains(&it);
+    let words = arguments.iter().zip(std::iter::once("").chain(arguments.iter().map(|it| &**it)));
+    let words = words.filter(|(_, before)| !has_value(before)).map(|(word, _)| word);
+    let mut behind = words.skip_while(|it| *it != subcommand).skip(1);
     let is_global = arguments.iter().any(|it| it == "-g" || it == "--global");
     behind.any(|it| !it.starts_with('-')) && !is_global
 }

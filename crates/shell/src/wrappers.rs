@@ -1,6 +1,6 @@
 //! Words in front of a program: variables, and programs that run another.
 
-use super::program_name;
+use super::{INNER_SPACE, program_name};
 
 /// Words of the grammar of shells, after which a command comes.
 const KEYWORDS: &[&str] = &[
@@ -362,6 +362,15 @@ pub(super) fn command_option(program: &str, words: &[String]) -> Option<usize> {
         return None;
     }
     words.iter().position(|word| is_command_option(program, word))
+}
+
+/// Whether a word is the text that a shell before it runs.
+pub(super) fn is_text(words: &[String], starts: &[usize], at: usize) -> bool {
+    let runs_it = |start: &usize| {
+        let program = program_name(&words[*start]);
+        *start < at && is_shell(program) && is_command_option(program, &words[at - 1])
+    };
+    words[at].contains(INNER_SPACE) && starts.iter().any(runs_it)
 }
 
 /// `-c`, `-lc`, `-Command` or `/c`.
