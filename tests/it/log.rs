@@ -76,7 +76,7 @@ fn a_profile_says_where_reasoning_and_notices_are() {
         (json!([part("one"), said, part("two")]), &["Thinking: one", "Thinking: two"]),
         (json!([part("one"), call]), &["Thinking: one", "Unfinished: call tool x"]),
         (json!([whole("")]), &[]),
-        (json!([{"t": "e", "no": 2, "why": "a\nb"}]), &["Retry: attempt 2: a\\nb"]),
+        (json!([{"t": "e", "no": 2, "why": "a\nb"}]), &["Retry: attempt 2: a", "    b"]),
         (json!([{"t": "e", "no": 2, "why": ""}]), &["Retry: attempt 2"]),
         (json!([{"t": "e", "shorter": true}]), &["Compaction"]),
         (json!([{"t": "e", "asks": ["who?", "why?"]}]), &["Question: who?", "Question: why?"]),

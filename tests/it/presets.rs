@@ -253,6 +253,11 @@ fn temporary_files_do_not_count() {
     let after = |path: &str| found("tested", &run_of(&[test.clone(), write("c2", path)]));
     assert_eq!(after("/tmp/notes.md"), None);
     assert_eq!(after("/app/tmp/notes.md").unwrap().0, Rule::ExpectationFailed);
+    // The project itself may be there.
+    assert_eq!(after("/tmp/app/a.js").unwrap().0, Rule::ExpectationFailed);
+    let there = [test.clone(), write("c2", "/tmp/notes.md")];
+    let there = run_of(&there).replace("\"/app\"", "\"/tmp/app\"");
+    assert_eq!(found("tested", &there).unwrap().0, Rule::ExpectationFailed);
 }
 
 /// Goal: an agent that asks for an edit and the tests at once may wait for the edit.

@@ -64,7 +64,7 @@ impl<'c> Run<'c> {
         wanted: WantedEvents,
     ) -> Self {
         let (profile, options) = (contract.profile(), contract.options());
-        let demands = DemandCheck::new(options);
+        let demands = DemandCheck::new(options, &profile.calls);
         let wanted = Self::wants(contract, wanted);
         Self {
             contract,

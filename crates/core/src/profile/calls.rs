@@ -88,6 +88,11 @@ impl CallRules {
         Some(object.map_or(input, |(value, _)| value))
     }
 
+    /// Whether events name the call inside which they happen.
+    pub(crate) fn show_inner(&self) -> bool {
+        !self.parent.is_empty()
+    }
+
     pub(crate) fn parent<'e>(&self, half: Scope<'e>) -> Option<Cow<'e, str>> {
         let values = self.parent.iter().filter_map(|path| path.find(half.event));
         values.filter(|value| value.as_bool() != Some(false)).find_map(JsonRef::scalar_text)

@@ -6,6 +6,7 @@ use super::limits::LimitCheck;
 use crate::check::contract::Options;
 use crate::check::{Event, EventKind, Limits, WantedEvents};
 use crate::facts::{Facts, RunFacts};
+use crate::profile::CallRules;
 use crate::rules::diagnostic::Diagnostic;
 
 /// What ends a run early.
@@ -25,10 +26,10 @@ pub(crate) struct DemandCheck<'c> {
 
 impl<'c> DemandCheck<'c> {
     /// Nothing, if the user demands nothing.
-    pub(crate) fn new(options: &'c Options) -> Option<Self> {
+    pub(crate) fn new(options: &'c Options, calls: &CallRules) -> Option<Self> {
         has_demands(options).then(|| Self {
             limits: LimitCheck::new(&options.limits, &options.prices),
-            expect: ExpectCheck::new(&options.expected),
+            expect: ExpectCheck::new(&options.expected, calls.show_inner()),
         })
     }
 

@@ -168,6 +168,7 @@ pub(crate) struct ExpectCheck<'c> {
     /// The latest calls that have ended. They are counted when the agent will say no more of them.
     ended: VecDeque<SeenCall>,
     seen: u64,
+    shows_inner: bool,
     /// Events of calls until now.
     clock: u64,
     /// The calls of the kinds whose order matters.
@@ -188,13 +189,15 @@ struct Tallies {
 }
 
 impl<'c> ExpectCheck<'c> {
-    pub(crate) fn new(expected: &'c [Expected]) -> Self {
+    /// `shows_inner` says whether the agent shows the calls of sub-agents.
+    pub(crate) fn new(expected: &'c [Expected], shows_inner: bool) -> Self {
         let needs_answer = expected.iter().any(|it| matches!(it.question, Question::Answer(_)));
         let patterns = || expected.iter().filter_map(Expected::calls);
         let mut all: Vec<_> = expected.iter().map(|it| (it, Tallies::default())).collect();
         // What the run must not do comes first.
         all.sort_by_key(|(expected, _)| !expected.forbids());
         Self {
+            shows_inner,
             clock: 0,
             kinds: KindHistories::new(patterns().flat_map(CallPattern::kinds)),
             reads_commands: patterns().any(CallPattern::is_about_files),
@@ -311,6 +314,7 @@ impl<'c> ExpectCheck<'c> {
             self.seen += 1;
             SeenCall::new(number, line, self.clock)
         });
+        seen.agent_shows_inner = self.shows_inner;
         if self.reads_commands {
             seen.observe_command(half.call);
         }

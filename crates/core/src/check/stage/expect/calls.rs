@@ -45,6 +45,8 @@ pub(super) struct CallTally {
     /// Sub-agents without calls in the stream where such a call is looked for: they may have made
     /// it.
     pub(super) sub_agents: Tally,
+    /// Those of them whose calls the agent never shows.
+    pub(super) unseen: Tally,
     /// Whether the last one succeeded, and meets the conditions. Of calls that overlap, the worst
     /// counts.
     pub(super) last: Truth,
@@ -78,6 +80,8 @@ pub(super) enum LastFault {
     Refused,
     /// It comes before this line, on which the last call of another kind starts.
     TooEarly(u64),
+    /// A call of another kind, which started on this line, had not ended when it started.
+    Overlaps(u64),
     /// It comes after this line, on which the first call of another kind starts.
     TooLate(u64),
     /// Its output shows that it did nothing.
@@ -269,6 +273,8 @@ impl CallPattern {
         if !call.was_refused() {
             if call.hides_calls() && fits == Truth::No {
                 tally.sub_agents.add_call(after.min(before), call);
+                let may_do_more = Truth::from(call.may_do_more());
+                tally.unseen.add_call(after.min(before).min(may_do_more), call);
             }
             tally.tried.add_call(fits, call);
             tally.met.add_call(fits.min(is_met), call);
@@ -293,7 +299,21 @@ impl CallPattern {
         }
         (tally.last, tally.last_line, tally.last_ended) = (last, call.line, call.end());
         tally.last_detail = call.detail.clone();
-        tally.last_fault = match () {
+        let met = [after, before, output, succeeded];
+        tally.last_fault = self.fault_of((call, number), kinds, met);
+        self.discard_earlier((call, is_own), tally);
+    }
+
+    /// What is wrong with a call of which `met` says whether it comes after, and before, what it
+    /// must, whether its output is as it must be, and whether it succeeded.
+    fn fault_of(
+        &self,
+        (call, number): (&SeenCall, usize),
+        kinds: &KindHistories,
+        met: [Truth; 4],
+    ) -> LastFault {
+        let [after, before, output, succeeded] = met;
+        match () {
             () if call.was_refused() => LastFault::Refused,
             () if call.outcome.is_none() => LastFault::NeverEnded,
             () if succeeded == Truth::No => LastFault::Failed,
@@ -302,14 +322,18 @@ impl CallPattern {
             () if before == Truth::No => {
                 LastFault::TooLate(self.calls.before.map_or(0, |kind| kinds.first_line(kind)))
             }
+            () if after == Truth::Unknown
+                && self.calls.after.is_some_and(|kind| kinds.overlaps(kind, call)) =>
+            {
+                LastFault::Overlaps(self.calls.after.map_or(0, |kind| kinds.last_line(kind)))
+            }
             () if after == Truth::No || succeeded != Truth::Unknown => {
                 LastFault::TooEarly(self.calls.after.map_or(0, |kind| kinds.last_line(kind)))
             }
             () if call.hides_exit(number) => LastFault::HiddenExit,
             () if call.is_contradicted(number) => LastFault::Contradicted,
             () => LastFault::NotShown,
-        };
-        self.discard_earlier((call, is_own), tally);
+        }
     }
 
     /// Calls before this one are not after the last call of its kind.
@@ -318,8 +342,8 @@ impl CallPattern {
             return;
         };
         let is_other = call.acted_as(kind);
-        let CallTally { met, succeeded, sub_agents, alike, .. } = tally;
-        for counted in [met, succeeded, sub_agents, alike] {
+        let CallTally { met, succeeded, sub_agents, unseen, alike, .. } = tally;
+        for counted in [met, succeeded, sub_agents, unseen, alike] {
             counted.discard_if(is_other);
         }
         let most = is_other.negated();

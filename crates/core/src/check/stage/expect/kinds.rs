@@ -22,6 +22,8 @@ struct KindHistory {
     kind: CallKind,
     /// The latest end, with the line of that call.
     last_end: Seen,
+    /// The line of the one that started last.
+    last_start: u64,
     /// The number of the one that started first, with its line.
     first: Seen,
     /// The numbers and lines of those that wait.
@@ -122,7 +124,7 @@ impl KindHistories {
     pub(super) fn waits(&mut self, call: &SeenCall) {
         for history in &mut self.of {
             history.forget(call);
-            match call.is_of(history.kind) {
+            match call.acted_as(history.kind) {
                 _ if call.was_refused() => false,
                 Truth::Yes => history.waiting.insert((call.number, call.line)),
                 Truth::Unknown => history.waiting_unsure.insert((call.number, call.line)),
@@ -144,9 +146,15 @@ impl KindHistories {
         }
         let is_after = history.last_end.all(|end| end < call.started);
         // Asked for after the last of them, and ended after it: one may have waited for the other.
-        let (last_end, last_line) = history.last_end.sure.unwrap_or_default();
-        let is_next = last_line < call.line && last_end < call.ended;
+        let (last_end, _) = history.last_end.sure.unwrap_or_default();
+        let is_next = history.last_start < call.line && last_end < call.ended;
         if is_after == Truth::No && is_next { Truth::Unknown } else { is_after }
+    }
+
+    /// Whether a call of this kind was open when a call started.
+    pub(super) fn overlaps(&self, kind: CallKind, call: &SeenCall) -> bool {
+        let last_end = self.of(kind).and_then(|history| history.last_end.sure);
+        last_end.is_some_and(|(end, _)| end > call.started)
     }
 
     /// The line of the call of this kind that ended last.
@@ -207,7 +215,8 @@ impl KindHistory {
         if call.was_refused() {
             return;
         }
-        if self.kind == CallKind::Read && self.named.len() <= EXPECTED_PATHS_MAX {
+        let may_read = self.kind == CallKind::Read && call.succeeded() != Truth::No;
+        if may_read && self.named.len() <= EXPECTED_PATHS_MAX {
             for word in &call.words {
                 let end = self.named.entry(*word).or_insert(call.ended);
                 *end = call.ended.min(*end);
@@ -217,6 +226,9 @@ impl KindHistory {
         if let Some(end) = self.last_end.of(is_of_kind) {
             *end = (*end).max(Some((call.ended, call.line)));
         }
+        if is_of_kind == Truth::Yes {
+            self.last_start = self.last_start.max(call.line);
+        }
         if let Some((_, end)) = call.times.filter(|_| is_of_kind == Truth::Yes) {
             self.last_end_ms = Some(self.last_end_ms.map_or(end, |last| last.max(end)));
         }
@@ -224,7 +236,7 @@ impl KindHistory {
             let this = (call.number, call.line);
             *first = Some(first.map_or(this, |first| first.min(this)));
         }
-        let succeeded = is_of_kind.min(call.succeeded());
+        let succeeded = call.is_of(self.kind).min(call.succeeded());
         let known = if succeeded == Truth::Yes { &call.paths } else { &call.created };
         let has_room = self.paths.len() + known.len() <= EXPECTED_PATHS_MAX;
         for path in known.iter().filter(|_| has_room) {

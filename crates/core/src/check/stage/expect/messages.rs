@@ -32,14 +32,14 @@ impl CallPattern {
         };
         let place = self.calls.conditions();
         let verb = if met.sure == 1 { "was" } else { "were" };
-        let is_inside = are_any(&tally.sub_agents);
+        let is_inside = are_any(&tally.unseen);
         let hidden = if is_inside { u64::MAX } else { context.hidden_calls() };
         Answered {
             truth: met.stays_within(most, hidden),
             fact: format!("{allowed}{place}, but there {verb} {}", met.sure),
             question: Some(self.calls.at_most_statement(most)),
             tally: met.clone(),
-            doubt: is_inside.then(|| doubt_of_sub_agents(&tally.sub_agents)).flatten(),
+            doubt: is_inside.then(|| doubt_of_sub_agents(&tally.unseen)).flatten(),
         }
     }
 
@@ -79,6 +79,10 @@ impl CallPattern {
             LastFault::HiddenExit | LastFault::NotShown | LastFault::Contradicted => {
                 "ended in a way that is not shown".to_owned()
             }
+            LastFault::Overlaps(end) => format!(
+                "started before the last {} call (line {end}) had ended",
+                other(self.calls.after)
+            ),
             LastFault::TooEarly(end) if end < line => format!(
                 "started before the last {} call (line {end}) had ended",
                 other(self.calls.after)
@@ -134,7 +138,7 @@ impl CallPattern {
             LastFault::NotShown => {
                 Some(format!("the stream does not show how the {name} in line {line} ended"))
             }
-            LastFault::TooEarly(end) if end > 0 && end < line && tally.last == Truth::Unknown => {
+            LastFault::Overlaps(end) => {
                 let kind = self.calls.after.map_or("", CallKind::name);
                 Some(format!(
                     "the {kind} call in line {end} had not ended when the {name} in line {line} \

@@ -35,12 +35,22 @@ pub(super) struct Printed {
     pub(super) passed: Truth,
 }
 
+/// Endings of files that no test depends on.
+const NOTES: &[&str] = &[".log", ".md", ".txt"];
+
 /// Whether a change is not of a new file.
 fn shows_old(change: &FileChange) -> bool {
     let has_old = change.old.as_ref().is_some_and(|old| !old.is_empty());
     has_old
         || change.kind.is_some_and(|kind| kind != ChangeKind::Added)
         || change.removed.is_some_and(|lines| lines > 0)
+}
+
+/// Whether arguments have a text that an edit replaces.
+fn names_old(arguments: &Value) -> bool {
+    let names = arguments.as_object().into_iter().flat_map(|it| it.keys());
+    let names: Vec<String> = names.map(|name| name.to_lowercase()).collect();
+    names.iter().any(|name| ["old", "edits", "patch", "diff"].iter().any(|it| name.contains(it)))
 }
 
 /// What one event shows of a call.
@@ -68,8 +78,9 @@ pub(super) struct SeenCall {
     still_runs: bool,
     /// Whether the outcome is that of its work in the background.
     pub(super) has_background_end: bool,
-    /// Whether the stream shows calls inside it.
+    /// Whether the stream shows calls inside it, and calls inside any.
     pub(super) shows_inner: bool,
+    pub(super) agent_shows_inner: bool,
     /// The files that it is about, if an expectation compares them.
     pub(super) paths: Vec<SeenPath>,
     /// Those of them that it has created.
@@ -80,7 +91,7 @@ pub(super) struct SeenCall {
     may: FileEffects,
     /// Whether it has deleted a file among others.
     deletes: bool,
-    /// Whether all files that it names are temporary.
+    /// Whether all files that it names are temporary notes.
     is_temporary: bool,
     /// Whether the stream shows that the files were there before.
     shows_old: bool,
@@ -124,11 +135,14 @@ impl SeenCall {
         }
         let is_deletion = |change: &FileChange| change.kind == Some(ChangeKind::Deleted);
         self.deletes |= call.deletes || changes.iter().any(is_deletion);
-        self.shows_old |= changes.iter().any(shows_old);
+        self.shows_old |= changes.iter().any(shows_old) || half.arguments.is_some_and(names_old);
         if call.shows_files {
-            let is_own = |file: &str| directory.is_some_and(|it| file.starts_with(it));
-            let is_temporary = |file: &String| is_temporary(file) && !is_own(file);
-            self.is_temporary = !call.files.is_empty() && call.files.iter().all(is_temporary);
+            // Where the agent's directory is not known, it may be a temporary one.
+            let is_elsewhere = directory.is_some_and(|it| !is_temporary(it));
+            let is_note =
+                |it: &String| is_temporary(it) && NOTES.iter().any(|end| it.ends_with(end));
+            let are_notes = !call.files.is_empty() && call.files.iter().all(is_note);
+            self.is_temporary = is_elsewhere && are_notes;
         }
         let shown = expected.map(|expected| expected.judge(half, directory));
         let known = std::mem::take(&mut self.shown).into_iter().chain(std::iter::repeat(None));
@@ -231,7 +245,8 @@ impl SeenCall {
     /// Whether its exit status is 0, but its output shows a failure: `"test": "jest || true"`.
     pub(super) fn is_contradicted(&self, expectation: usize) -> bool {
         let has_failed = self.printed(expectation).is_some_and(|it| it.passed == Truth::No);
-        self.succeeded() == Truth::Yes && has_failed
+        let is_alone = self.shell_run(expectation).is_some_and(|run| !run.is_cut);
+        self.succeeded() == Truth::Yes && has_failed && is_alone
     }
 
     /// Whether it is a command whose output shows a success.
@@ -298,6 +313,11 @@ impl SeenCall {
         self.kind == Some(CallKind::Task) && !self.shows_inner
     }
 
+    /// The same, if the agent's streams never show such calls.
+    pub(super) fn may_do_more(&self) -> bool {
+        self.hides_calls() && !self.agent_shows_inner && self.succeeded() != Truth::No
+    }
+
     /// Whether the file that it wrote may be new.
     pub(super) fn may_create(&self) -> bool {
         self.succeeded() == Truth::Yes && !self.shows_old
@@ -306,7 +326,7 @@ impl SeenCall {
     /// Whether it did what calls of this kind do. A write that failed may have changed a part of a
     /// file, or nothing. Temporary files do not count.
     pub(super) fn acted_as(&self, kind: CallKind) -> Truth {
-        if kind.changes_files() && (self.hides_calls() || self.is_temporary) {
+        if kind.changes_files() && (self.may_do_more() || self.is_temporary) {
             return if self.is_temporary { Truth::No } else { Truth::Unknown };
         }
         let is_in_doubt = kind.changes_files() && self.outcome == Some(CallOutcome::Failed);

@@ -48,9 +48,6 @@ pub(super) struct StartTally {
     fault: Option<(String, u64)>,
 }
 
-/// How many words of a tool's name are read.
-const TOOL_WORDS_MAX: usize = 16;
-
 /// How many names of models are kept: a run has one, in a few forms.
 const MODELS_MAX: usize = 16;
 
@@ -172,8 +169,7 @@ impl StartPattern {
                 if call.kind == Some(CallKind::Mcp) && is_new(tally.used.len()) =>
             {
                 let is_wanted = |name: &&str| globs.iter().any(|glob| glob.is_for(name));
-                let parts = parts_of(tool).into_iter().filter(is_wanted);
-                tally.used.extend(parts.map(str::to_owned));
+                tally.used.extend(server_of(tool).filter(is_wanted).map(str::to_owned));
             }
             _ => {}
         }
@@ -276,13 +272,11 @@ impl StartPattern {
     }
 }
 
-/// The parts of a tool's name that may be its server's: all but the last word.
-fn parts_of(tool: &str) -> Vec<&str> {
-    let between = tool.match_indices(|it: char| "_-./: ".contains(it));
-    let ends: Vec<usize> = between.map(|(at, _)| at).take(TOOL_WORDS_MAX).collect();
-    let starts = || std::iter::once(0).chain(ends.iter().map(|end| end + 1));
-    let parts = |end: usize| starts().take_while(move |start| *start < end);
-    ends.iter().flat_map(|end| parts(*end).map(|start| &tool[start..*end])).collect()
+/// The server of a tool, where the name says it: `tracker` of `mcp__tracker__list`,
+/// `tracker.list` and `tracker/list`.
+fn server_of(tool: &str) -> Option<&str> {
+    let (before, _) = tool.rsplit_once("__").or_else(|| tool.rsplit_once(['.', '/']))?;
+    Some(before.rsplit_once("__").map_or(before, |(_, server)| server))
 }
 
 /// Whether a list of this length may go on.
@@ -322,9 +316,11 @@ impl StartTally {
         }
     }
 
-    /// A server that is still connecting may bring the tool.
+    /// A server that is still connecting may bring a tool with its name.
     fn has_tool(&self, glob: &NameGlob) -> Truth {
-        let is_connecting = self.servers.values().any(|it| it.available.is_none());
+        let wanted = glob.to_string();
+        let connecting = self.servers.values().filter(|it| it.available.is_none());
+        let is_connecting = connecting.map(|it| it.name.as_str()).any(|it| wanted.contains(it));
         match self.tools.iter().any(|it| glob.is_for(it)) {
             false if is_connecting => Truth::Unknown,
             false if !self.is_shown || is_clipped(self.tools.len()) => Truth::Unknown,
