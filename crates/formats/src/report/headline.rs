@@ -98,7 +98,8 @@ impl Headline {
     /// program between them.
     pub(super) fn note_of(&self, found: &Diagnostic) -> Option<String> {
         let has_no_event = [PLAIN_TEXT, BEFORE_EVENTS].contains(&self.reason);
-        noted(found).filter(|note| !has_no_event || !note.ends_with("(2>&1)?"))
+        let is_text = has_no_event && found.rule == Rule::InvalidJson;
+        noted(found).filter(|note| !is_text || !note.ends_with("(2>&1)?"))
     }
 
     /// Whether the profile is that of another agent, at least for a part of the stream.
