@@ -33,14 +33,11 @@ impl Answers {
         let (tried, bad): (Vec<_>, Vec<_>) =
             reasons.into_iter().partition(|(reason, _)| *reason == TRIED_AGAIN);
         let grouped = |(reason, count)| format!("{count} × {reason}");
-        let failed = bad.iter().map(|(_, count)| count).sum::<u64>();
-        let bad = match bad.len() {
-            0 | 1 => bad.into_iter().map(grouped).collect(),
-            _ => {
-                let reasons: Vec<String> = bad.into_iter().map(grouped).collect();
-                vec![format!("{failed} did not pass ({})", reasons.join(", "))]
-            }
-        };
+        let failed: u64 = bad.iter().map(|(_, count)| count).sum();
+        let mut bad: Vec<String> = bad.into_iter().map(grouped).collect();
+        if bad.len() > 1 {
+            bad = vec![format!("{failed} did not pass ({})", bad.join(", "))];
+        }
         let others = [("not checked", totals.not_checked), ("passed", self.passed)];
         let others = others.into_iter().filter(|(_, count)| *count > 0);
         let others = others.map(|(what, count)| format!("{count} {what}"));

@@ -34,8 +34,8 @@ pub(crate) struct SessionCheck<'p> {
     /// Whether there was a terminal event, and whether there was one in this turn.
     has_ended: bool,
     has_turn_ended: bool,
-    /// The latest event after which the start may be repeated although its turn has not ended, and
-    /// how often it may be: several sub-agents may end before it is.
+    /// The latest event after which the session may start again in the same turn, and how many such
+    /// starts may come: each sub-agent that ended allows one.
     restart: Option<Restart>,
     restarts: u64,
     /// Whether the id may change until the next start.

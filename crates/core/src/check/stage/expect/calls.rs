@@ -163,10 +163,11 @@ impl CallPattern {
             return in_files.map(ShownText::from);
         }
         let matches = self.matches.as_ref().map_or(Truth::Yes, |pattern| {
-            // Codex wraps each command: `bash -lc 'git push'`.
+            // Some agents wrap each command: `bash -lc 'git push'`.
+            let is_command = call.kind == Some(CallKind::Command);
             let is_in = |text: &str| {
-                let inner = || shell::inner_line(text).is_some_and(|it| pattern.is_in(&it));
-                pattern.is_in(text) || inner()
+                let inner = || is_command.then(|| shell::inner_line(text)).flatten();
+                pattern.is_in(text) || inner().is_some_and(|it| pattern.is_in(&it))
             };
             in_files.unwrap_or_else(|| is_in_call(&is_in, call, arguments))
         });

@@ -76,13 +76,10 @@ impl CallPattern {
                 _ => "did not print what `output` demands",
             }
             .to_owned(),
-            LastFault::HiddenExit | LastFault::NotShown | LastFault::Contradicted => {
-                "ended in a way that is not shown".to_owned()
-            }
-            LastFault::Overlaps(end) => format!(
-                "started before the last {} call (line {end}) had ended",
-                other(self.calls.after)
-            ),
+            LastFault::HiddenExit
+            | LastFault::NotShown
+            | LastFault::Contradicted
+            | LastFault::Overlaps(_) => "ended in a way that is not shown".to_owned(),
             LastFault::TooEarly(end) if end < line => format!(
                 "started before the last {} call (line {end}) had ended",
                 other(self.calls.after)

@@ -78,8 +78,9 @@ pub(super) struct SeenCall {
     still_runs: bool,
     /// Whether the outcome is that of its work in the background.
     pub(super) has_background_end: bool,
-    /// Whether the stream shows calls inside it, and calls inside any.
+    /// Whether the stream shows calls inside it.
     pub(super) shows_inner: bool,
+    /// Whether the agent shows the calls of its sub-agents.
     pub(super) agent_shows_inner: bool,
     /// The files that it is about, if an expectation compares them.
     pub(super) paths: Vec<SeenPath>,
