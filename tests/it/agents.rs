@@ -25,9 +25,13 @@ fn of_agents() -> impl Iterator<Item = (String, Case)> {
 
 /// The lines of a json report, without the last one.
 fn report(flags: &[&str], path: &Path) -> Vec<Value> {
-    let output = program().args(["--report", "json"]).args(flags).arg(path).output().unwrap();
+    report_of_many(flags, &[path.to_owned()])
+}
+
+fn report_of_many(flags: &[&str], paths: &[PathBuf]) -> Vec<Value> {
+    let output = program().args(["--report", "json"]).args(flags).args(paths).output().unwrap();
     let reported = text(&output.stdout);
-    assert_eq!(text(&output.stderr), "", "{}", path.display());
+    assert_eq!(text(&output.stderr), "", "{paths:?}");
     let mut lines: Vec<Value> =
         reported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     lines.pop();
@@ -83,16 +87,18 @@ const LIKE_THE_LATEST: [&str; 3] = [
 ];
 
 /// Goal: no user has to name the profile.
-/// Method: the reports of every fixture, with the profile's name and without, are the same.
+/// Method: the reports of every fixture, with the profile's name and without, are the same. One
+/// process takes all fixtures of an agent that need no other flag.
 #[test]
 fn fixtures_are_recognised_and_judged_the_same() {
     let mut unknowable = BTreeSet::from(UNKNOWABLE);
+    let mut without_flags: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for (agent, case) in of_agents().filter(|(agent, _)| agent != DEFAULT) {
         let name = &*case.path.to_str().unwrap().replace('\\', "/");
         let at = case.flags.iter().position(|it| it == "--profile").unwrap();
         assert_eq!(case.flags[at + 1], agent, "{name}");
         let mut flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
-        let named = report(&flags, &case.path);
+        let named = flags.clone();
         flags.drain(at..at + 2);
         if unknowable.remove(name) || BY_NAME.contains(&&*agent) {
             let json = program().args(flags).args(["--report", "json"]).arg(&case.path).output();
@@ -102,13 +108,23 @@ fn fixtures_are_recognised_and_judged_the_same() {
             assert!(output.status.code() == Some(2) || has_no_event, "{name}");
             continue;
         }
-        let found = report(&flags, &case.path);
         if LIKE_THE_LATEST.contains(&name) {
+            let found = report(&flags, &case.path);
             assert_eq!(found.last().unwrap()["profile"], "opencode-2", "{name}");
-            continue;
+        } else if flags.is_empty() {
+            without_flags.entry(agent).or_default().push(case.path);
+        } else {
+            let found = report(&flags, &case.path);
+            assert_eq!(found, report(&named, &case.path), "{name}");
+            assert_eq!(found.last().unwrap()["profile"], *agent, "{name}");
         }
-        assert_eq!(found, named, "{name}");
-        assert_eq!(found.last().unwrap()["profile"], *agent, "{name}");
+    }
+    for (agent, paths) in without_flags {
+        let found = report_of_many(&[], &paths);
+        assert_eq!(found, report_of_many(&["--profile", &agent], &paths), "{agent}");
+        let streams: Vec<&Value> = found.iter().filter(|it| it["type"] == "stream").collect();
+        assert_eq!(streams.len(), paths.len(), "{agent}");
+        assert!(streams.iter().all(|it| it["profile"] == *agent), "{agent}: {streams:#?}");
     }
     assert!(unknowable.is_empty(), "gone: {unknowable:?}");
 }

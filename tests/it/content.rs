@@ -9,7 +9,7 @@ use ndjson_check::{
 
 use serde_json::{Value, json};
 
-use crate::streams::{cases, checker, files, judge, root, run_on, shared, text};
+use crate::streams::{cases, checker, files, judge, root, run_on, shared, some_cases, text};
 
 /// Observes for a redactor, and collects.
 struct Observed {
@@ -59,10 +59,9 @@ fn judgement(of: &(StreamSummary, Vec<Diagnostic>)) -> String {
     )
 }
 
-/// Every fixture with its flags, and every recording.
+/// Some of the fixtures with their flags, and every recording.
 fn streams() -> Vec<(String, Checker, Vec<u8>)> {
-    let mut streams: Vec<_> = cases()
-        .iter()
+    let mut streams: Vec<_> = some_cases(2)
         .map(|case| (case.path.display().to_string(), case.checker(), case.bytes()))
         .collect();
     let mut folders = vec![root().join("lab/recordings")];

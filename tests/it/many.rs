@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 
-use crate::streams::{cases, program, root, run_on, text};
+use crate::streams::{program, root, run_on, some_cases, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 const FAILED: &str = "fixtures/agents/cursor/is-error.ndjson";
@@ -27,7 +27,7 @@ fn batch() -> TempDir {
     };
     let good = fs::read(root().join(GOOD)).unwrap();
     write("0/large.ndjson".to_owned(), &good.repeat(300));
-    for (number, case) in cases().iter().step_by(4).enumerate() {
+    for (number, case) in some_cases(12).enumerate() {
         let bytes = case.bytes();
         write(format!("{}/{number}.ndjson", number % 7), &bytes);
         write(format!("{}/{number}-cut.jsonl", number % 7), &bytes[..bytes.len() / 2]);
@@ -71,7 +71,7 @@ fn the_number_of_jobs_changes_no_byte() {
         let (code, reported, _) = expected.unwrap();
         let reported = text(&reported);
         assert_eq!(code, Some(2));
-        assert!(reported.len() > 400_000, "only {} bytes", reported.len());
+        assert!(reported.len() > 100_000, "only {} bytes", reported.len());
         assert_eq!(reported.matches("ndjson-check: failed to read").count(), 2);
         assert_eq!(reported.matches("ndjson-check: nothing to check in").count(), 2);
     }

@@ -61,7 +61,7 @@ fn secrets_are_redacted() {
 fn the_reports_of_parts_make_the_report_of_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let of = |agent: &str| files(&root().join("fixtures/agents").join(agent), "ndjson");
-    let mut streams: Vec<PathBuf> = ["claude", "codex", "gptme"].into_iter().flat_map(of).collect();
+    let mut streams: Vec<PathBuf> = ["codex", "gptme"].into_iter().flat_map(of).collect();
     streams.push("fixtures/no-such-file.ndjson".into());
     streams.extend(files(&root().join("fixtures/rules/truncated-line"), "ndjson"));
     streams.sort();

@@ -7,7 +7,7 @@ use ndjson_check::{
     Outcome, ProducerExit, Reader, Rule,
 };
 
-use crate::streams::cases;
+use crate::streams::some_cases;
 use crate::support::{builder, check};
 
 const KINDS: [CallKind; 6] = [
@@ -172,7 +172,7 @@ fn entries_for_calls_say_what_a_naive_reading_says() {
     };
     let mut demanding_by_flags: BTreeMap<Vec<String>, Vec<Checker>> = BTreeMap::new();
     let (mut met, mut unmet, mut not_shown) = (0, 0, 0);
-    for case in cases() {
+    for case in some_cases(3) {
         let (name, bytes) = (case.path.display(), case.bytes());
         let run = Run::read(case.checker().reader("-"), &bytes);
         let chunks = || expectations.chunks(100);
@@ -194,5 +194,5 @@ fn entries_for_calls_say_what_a_naive_reading_says() {
             }
         }
     }
-    assert!(met > 100_000 && unmet > 50_000, "{met} met, {unmet} not, {not_shown} not shown");
+    assert!(met > 30_000 && unmet > 15_000, "{met} met, {unmet} not, {not_shown} not shown");
 }

@@ -9,7 +9,8 @@ use ndjson_check::{Checker, Converter, Form, JsonReport, Written};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
-    Case, PROGRAM, cases, check, checker, files, judge, program, root, run_on, shared, text,
+    Case, PROGRAM, cases, check, checker, files, judge, program, root, run_on, shared, some_cases,
+    text,
 };
 
 /// Whether a terminal, or its reader, may be misled by a character. The program has a function of
