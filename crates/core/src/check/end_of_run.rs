@@ -82,9 +82,11 @@ impl ProducerExit {
 }
 
 /// The message about a stream without the terminal event of its last turn.
-pub(super) fn what_is_missing(expects_turn: bool) -> &'static str {
+pub(super) fn what_is_missing(expects_turn: bool, misses_end: bool) -> &'static str {
     if expects_turn {
         "the stream ends here, without an answer to the last message"
+    } else if misses_end {
+        "the stream ends here, before each turn that began has ended"
     } else {
         "the stream ends here, without a terminal event"
     }

@@ -320,10 +320,11 @@ impl<'c> Run<'c> {
         let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
         let expects_turn = exit.expects_turn || self.terminal.expects_turn();
+        let misses_end = terminal == TerminalState::Provisional && self.session.holds_back_ends();
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
-            terminal: if expects_turn { TerminalState::Missing } else { terminal },
+            terminal: if expects_turn || misses_end { TerminalState::Missing } else { terminal },
             reported_outcome: self.terminal.reported_outcome(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
@@ -346,7 +347,7 @@ impl<'c> Run<'c> {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
             EndCause::NoTerminalEvent => {
-                let message = what_is_missing(expects_turn);
+                let message = what_is_missing(expects_turn, misses_end);
                 let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));

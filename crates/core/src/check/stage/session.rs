@@ -132,6 +132,11 @@ impl<'p> SessionCheck<'p> {
         is_held_back
     }
 
+    /// Whether terminal events of turns that have begun are to come.
+    pub(crate) fn holds_back_ends(&self) -> bool {
+        self.held_back_ends > 0
+    }
+
     fn start(&mut self, facts: &Facts<'_>, found: &mut Vec<Diagnostic>) {
         // What ends the session as well begins only one that nothing else has begun.
         if self.in_turn && facts.terminal().is_some() {
