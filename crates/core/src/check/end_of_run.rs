@@ -82,10 +82,10 @@ impl ProducerExit {
 }
 
 /// The message about a stream without the terminal event of its last turn.
-pub(super) fn what_is_missing(expects_turn: bool, misses_end: bool) -> &'static str {
+pub(super) fn what_is_missing(expects_turn: bool, holds_back_ends: bool) -> &'static str {
     if expects_turn {
         "the stream ends here, without an answer to the last message"
-    } else if misses_end {
+    } else if holds_back_ends {
         "the stream ends here, before each turn that began has ended"
     } else {
         "the stream ends here, without a terminal event"

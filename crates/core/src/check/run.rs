@@ -26,7 +26,7 @@ use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{AgentFormat, CallUpdate, CheckedLine, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
-use crate::profile::RunOutcome;
+use crate::profile::{RunOutcome, WithoutStatus};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -320,7 +320,10 @@ impl<'c> Run<'c> {
         let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
         let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
         let expects_turn = exit.expects_turn || self.terminal.expects_turn();
-        let misses_end = terminal == TerminalState::Provisional && self.session.holds_back_ends();
+        let has_succeeded = exit.status.is_some_and(|it| it.is_success());
+        let may_go_on = self.terminal.without_status() == Some(WithoutStatus::CutShort);
+        let misses_end = terminal == TerminalState::Provisional
+            && (self.session.holds_back_ends() || may_go_on && !has_succeeded);
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
@@ -347,7 +350,7 @@ impl<'c> Run<'c> {
                 found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
             }
             EndCause::NoTerminalEvent => {
-                let message = what_is_missing(expects_turn, misses_end);
+                let message = what_is_missing(expects_turn, self.session.holds_back_ends());
                 let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
                 let note = self.missing("the run was cut short");
                 found.push(diagnostic.note(note).at(line, offset));

@@ -27,6 +27,7 @@ use crate::json::{JsonRef, LoneHalves};
 use crate::profile::path::Scope;
 use crate::profile::{
     CallOutcome, ErrorSeverity, FinalText, HalfRules, RunOutcome, RunProgress, ToolSource,
+    WithoutStatus,
 };
 use crate::rules::Rule;
 use crate::rules::escape::shown;
@@ -155,8 +156,10 @@ impl RareFacts<'_> {
             update => format!("{update:?}"),
         });
         let facts: Vec<_> = facts.collect();
-        let end =
-            |end: RunEnd<'_>| (end.is_terminal, end.is_provisional, end.expects_turn, end.outcome);
+        let end = |end: RunEnd<'_>| {
+            let RunEnd { is_terminal, is_provisional, without_status, expects_turn, .. } = end;
+            (is_terminal, is_provisional, without_status, expects_turn, end.outcome)
+        };
         let end = self.end.map(end);
         let Self { next_group, error, unknown_values, final_is, restart, .. } = self;
         let marks = [
@@ -260,6 +263,8 @@ pub(crate) struct RunEnd<'e> {
     pub(crate) is_terminal: bool,
     /// Whether it is the end only if nothing follows.
     pub(crate) is_provisional: bool,
+    /// What it is if the exit status is unknown.
+    pub(crate) without_status: Option<WithoutStatus>,
     /// Whether another turn must follow.
     pub(crate) expects_turn: bool,
     /// Without one the latest progress decides.

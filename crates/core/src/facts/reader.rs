@@ -272,6 +272,7 @@ fn end<'e>(profile: &Profile, rules: &TagRules, event: &'e ParsedEvent<'_>) -> O
         expects_turn: is_any(rules.more_turns(profile, root)),
         is_terminal: profile.end.policy != TerminalPolicy::None,
         is_provisional: rule.provisional,
+        without_status: rule.without_status,
         outcome: match rule.outcome {
             TerminalOutcome::Failure => Some(RunOutcome::Failure),
             TerminalOutcome::Success => Some(RunOutcome::Success),

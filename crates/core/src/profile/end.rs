@@ -49,7 +49,18 @@ pub(crate) struct TerminalRule {
     /// Whether it is the end only if nothing follows.
     #[serde(default)]
     pub provisional: bool,
+    /// What it is if the exit status is unknown, because the run may go on after it.
+    pub without_status: Option<WithoutStatus>,
     pub when: Conditions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WithoutStatus {
+    /// The end, as far as the stream shows.
+    End,
+    /// The run was cut short.
+    CutShort,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

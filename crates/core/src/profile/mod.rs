@@ -59,6 +59,7 @@ pub(crate) use details::{
 pub use details::{NoticeKind, PlanState};
 pub(crate) use end::{
     EndRules, ProgressRule, RunOutcome, RunProgress, TerminalOutcome, TerminalPolicy, TerminalRule,
+    WithoutStatus,
 };
 pub use exit::ErrorSeverity;
 pub(crate) use exit::{ErrorRule, ExitCodes, StatusMeaning};

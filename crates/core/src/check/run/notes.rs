@@ -40,6 +40,7 @@ impl Run<'_> {
                 let is_silent = policy != TerminalPolicy::Required
                     && self.terminal.terminal_line().is_none()
                     && self.terminal.reported_outcome().is_none();
+                let is_silent = is_silent || self.terminal.without_status().is_some();
                 let count = self.terminal.warnings;
                 if is_silent && end.status.is_none() {
                     notes.push(Note::OutcomeUnknown);

@@ -5,7 +5,7 @@ use crate::check::end_of_run::TerminalState;
 use crate::check::stage::lines::FailureLine;
 use crate::check::stage::session::ONE_RUN;
 use crate::facts::{Facts, RareFacts, RunEnd, RunFacts};
-use crate::profile::{EndRules, ErrorSeverity, RunOutcome, RunProgress};
+use crate::profile::{EndRules, ErrorSeverity, RunOutcome, RunProgress, WithoutStatus};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -42,6 +42,7 @@ struct TerminalEvent {
     line: u64,
     offset: u64,
     outcome: RunOutcome,
+    without_status: Option<WithoutStatus>,
     expects_turn: bool,
     /// What shows a failure, and its line.
     sign: FailureSource,
@@ -206,8 +207,9 @@ impl TerminalCheck {
             }
             _ => (FailureSource::TerminalEvent, line),
         };
-        let expects_turn = end.expects_turn;
-        let event = TerminalEvent { line, offset, outcome, expects_turn, sign, sign_line };
+        let RunEnd { without_status, expects_turn, .. } = *end;
+        let event =
+            TerminalEvent { line, offset, outcome, without_status, expects_turn, sign, sign_line };
         if end.is_provisional {
             self.provisional = Some(event);
         } else {
@@ -284,6 +286,11 @@ impl TerminalCheck {
     /// Whether another turn must follow the one that ended.
     pub(crate) fn expects_turn(&self) -> bool {
         self.terminal.is_some_and(|end| end.expects_turn)
+    }
+
+    /// What the terminal event is if the exit status is unknown.
+    pub(crate) fn without_status(&self) -> Option<WithoutStatus> {
+        self.terminal?.without_status
     }
 
     pub(crate) fn has_fatal_error(&self) -> bool {
