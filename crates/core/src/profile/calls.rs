@@ -242,6 +242,9 @@ pub(crate) struct HalfRules {
     pub may_repeat: bool,
     /// Whether it only says more of a call that is open.
     pub only_repeats: bool,
+    /// Of a start: whether it asks for permission. A call that is only asked for when the turn
+    /// succeeds was rejected.
+    pub asks: bool,
 }
 
 /// Replaces the outcome that the completion of the call reports.

@@ -170,6 +170,7 @@ impl<'p> CallTable<'p> {
             }
         }
         if is_success {
+            self.reject_asked(facts, updates, found);
             self.report_open(facts.line, facts.offset, found);
         }
     }
@@ -204,6 +205,7 @@ impl<'p> CallTable<'p> {
 
     fn start(&mut self, key: u64, call: &Call<'_>, start: CallStart) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
+            open.is_asked &= call.rules.asks;
             let again = Some(TableChange::again(CallChange::StartedAgain, open.number));
             if call.rules.may_repeat || call.rules.only_repeats {
                 return (again, None);
@@ -258,6 +260,7 @@ impl<'p> CallTable<'p> {
             must_match,
             repeats: 0,
             same,
+            is_asked: call.rules.asks,
             refusal: None,
         };
         self.open.insert(key, open);

@@ -1,17 +1,17 @@
 //! The ends of calls.
 
-use super::call_name::{denied, name, tool};
+use super::call_name::{denied, name, named, tool};
 use super::known_call::{EndedCall, OpenCall};
 use super::{CallTable, Effect};
-use crate::check::CallChange;
 use crate::check::updates::TableChange;
-use crate::facts::Call;
+use crate::check::{CallChange, CallUpdate};
+use crate::facts::{Call, Facts};
 use crate::limits::ACTION_DETAIL_BYTES_MAX;
 use crate::profile::{CallKind, CallOutcome, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
-impl CallTable<'_> {
+impl<'p> CallTable<'p> {
     /// Whether a completion hides how its call ended: the call is such a command, or has no start.
     pub(super) fn hides_end(&self, key: u64, call: &Call<'_>) -> bool {
         let is_such_command = |open: &OpenCall| {
@@ -63,6 +63,41 @@ impl CallTable<'_> {
         let change = Some(TableChange::again(CallChange::Completed(outcome), open.number));
         self.arguments.release(open.must_match);
         (change, diagnostic)
+    }
+
+    /// The turn has succeeded: calls of which only a request for permission came were rejected.
+    pub(super) fn reject_asked<'f>(
+        &mut self,
+        facts: &Facts<'_>,
+        updates: &mut Vec<CallUpdate<'f>>,
+        found: &mut Vec<Diagnostic>,
+    ) where
+        'p: 'f,
+    {
+        let mut asked: Vec<(u64, OpenCall)> = self.open.extract_if(|_, it| it.is_asked).collect();
+        asked.sort_by_key(|(_, open)| open.number);
+        for (key, open) in asked {
+            let outcome = CallOutcome::Rejected;
+            self.remember(key, EndedCall::of(&open, facts.line));
+            self.counts.unfinished -= 1;
+            self.counts.add(outcome);
+            self.rows.change(open.number, |row| {
+                (row.outcome, row.completed_line) = (Some(outcome), Some(facts.line));
+            });
+            let id = open.id.as_str().to_owned();
+            let change = CallChange::Completed(outcome);
+            let mut update =
+                CallUpdate::of_other_event(change, open.number, id.clone().into(), self.rules);
+            (update.start, update.parent) = (Some(open.start), open.parent);
+            update.action = self.actions.of_open(&open.action);
+            self.actions.count(&update.action, outcome);
+            self.rows.describe(update.number, &update.action.detail);
+            updates.push(update);
+            let name = named(open.tool.as_deref(), &open.id);
+            let diagnostic = denied(&name, outcome, Some(open.start.line)).of_call(&id);
+            found.push(diagnostic.at(facts.line, facts.offset));
+            self.arguments.release(open.must_match);
+        }
     }
 
     /// A completion of a call that is not open: a repeated one, or one without a start.

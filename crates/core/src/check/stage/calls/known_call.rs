@@ -23,6 +23,8 @@ pub(super) struct OpenCall {
     pub(super) repeats: u32,
     /// The hash of what a repeat has in common with it.
     pub(super) same: Option<u64>,
+    /// Whether nothing but a request for permission came.
+    pub(super) is_asked: bool,
     /// How it was refused, whatever its completion says.
     pub(super) refusal: Option<CallOutcome>,
 }
