@@ -19,11 +19,12 @@ const SIGNS: [&str; 10] = [
 ];
 
 /// The begin of such a line.
-const BEGINS: [&str; 4] = ["error ", "npm error ", "fatal ", "exception "];
+const BEGINS: [&str; 5] = ["enoent: ", "error ", "npm error ", "fatal ", "exception "];
 
 /// Lines that begin so say where to look, or how to call the command, in small letters.
-const HINTS: [&str; 17] = [
+const HINTS: [&str; 18] = [
     "(",
+    "bun v",
     "for more ",
     "help:",
     "hint:",
