@@ -8,7 +8,13 @@ use std::path::{Path, PathBuf};
 use super::{Input, Listed, has_extension, shown};
 
 /// Extensions under which people keep recordings.
-const EXTENSIONS: [&str; 3] = ["json", "log", "txt"];
+const EXTENSIONS: [&str; 4] = ["json", "jsonlines", "log", "txt"];
+
+/// Between the name of a recording and another extension: `run.ndjson.1`, `run.jsonl.part`.
+const INFIXES: [&str; 2] = [".ndjson.", ".jsonl."];
+
+/// How compressed recordings end that are not read.
+const PACKED: [&str; 2] = [".xz", ".bz2"];
 
 /// How the names of archives end.
 const ARCHIVES: [&str; 4] = [".tar", ".tgz", ".tar.gz", ".tar.zst"];
@@ -22,12 +28,30 @@ const HEAD_BYTES: u64 = 4_096;
 
 /// Whether a file may be a recording, by its name.
 pub(super) fn may_be(path: &Path) -> bool {
-    has_extension(path, &EXTENSIONS) || is_archive(path)
+    has_extension(path, &EXTENSIONS)
+        || path.extension().is_none()
+        || is_archive(path)
+        || is_copy(path)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
 fn is_archive(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
-    name.is_some_and(|name| ARCHIVES.iter().any(|ending| name.ends_with(ending)))
+    let name = file_name(path);
+    ARCHIVES.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether another program has renamed a recording.
+fn is_copy(path: &Path) -> bool {
+    let name = file_name(path);
+    INFIXES.iter().any(|infix| name.contains(infix))
+}
+
+fn is_packed(path: &Path) -> bool {
+    let name = file_name(path);
+    is_copy(path) && PACKED.iter().any(|ending| name.ends_with(ending))
 }
 
 impl Listed {
@@ -45,7 +69,7 @@ impl Listed {
         let near = self.others.iter().filter(is_near);
         let alike: Vec<String> = near
             .take(OPENED_MAX)
-            .filter(|path| is_archive(path) || is_recording(path))
+            .filter(|path| is_archive(path) || is_packed(path) || is_recording(path))
             .map(|path| shown(path))
             .collect();
         let named = alike[..alike.len().min(NAMED_MAX)].join(", ");
