@@ -149,6 +149,10 @@ fn broken_reports_are_named() {
         (body.to_owned(), "it is truncated: the last line is not a summary"),
         (String::new(), "it is truncated: the last line is not a summary"),
         (format!("{last}\n"), "it has 0 of the 1 stream that its last line counts"),
+        (
+            good.replace("\"exit_code\":1", "\"exit_code\":0"),
+            "its exit code is 0, but its last line counts streams that did not pass",
+        ),
         (format!("{good}{last}\n"), "line 4: it comes after the last line of a report"),
         (
             "{\"type\":\"assistant\"}\n".to_owned(),
