@@ -76,11 +76,16 @@ fn direct(path: &Path) -> io::Result<Option<Box<dyn Write + Send>>> {
         Some(Box::new(stdio::stdout()?))
     } else if stdio::names_stderr(path) {
         Some(Box::new(stdio::stderr()?))
-    } else if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+    } else if is_null_device(path) || path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         Some(Box::new(OpenOptions::new().write(true).open(path)?))
     } else {
         None
     })
+}
+
+/// Windows has no metadata of this device.
+fn is_null_device(path: &Path) -> bool {
+    cfg!(windows) && path.as_os_str().eq_ignore_ascii_case("nul")
 }
 
 /// Begins on a new line.

@@ -54,7 +54,7 @@ pub(super) fn severities(cli: &Cli) -> Result<BTreeMap<Rule, Option<Severity>>, 
     ];
     for (rules, severity) in flags {
         for &rule in rules {
-            if named.insert(rule, severity).is_some() {
+            if named.insert(rule, severity).is_some_and(|other| other != severity) {
                 return Err(CliError::Usage(format!("{rule} has more than one severity")));
             }
         }

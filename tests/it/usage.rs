@@ -264,3 +264,12 @@ fn the_help_shows_what_it_should() {
     // The parser breaks no line of the table once more.
     assert!(long.contains("\n    4  timed out\n  126  the command cannot be executed\n"), "{long}");
 }
+
+/// Goal: a script may add options to those that are there.
+#[test]
+fn a_rule_has_one_severity() {
+    let output = run_on(&["--deny", "blank-line", "--deny", "blank-line"], b"");
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let error = refused(&["--deny", "blank-line", "--allow", "blank-line"]);
+    assert!(error.contains("blank-line has more than one severity"), "{error}");
+}
