@@ -682,6 +682,47 @@ def test_leaving_needs_no_thread_of_the_event_loop(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def says_the_rest_when_it_is_stopped() -> list[str]:
+    return shell(f"trap 'tail -n +3 {PLAIN}; exit 0' TERM; head -2 {PLAIN}; sleep 60 & wait")
+
+
+async def read_for_a_second(run: nc.Run) -> None:
+    async def read() -> None:
+        async for _ in run:
+            pass
+
+    with pytest.raises(asyncio.TimeoutError):
+        await asyncio.wait_for(read(), 1)
+
+
+def test_a_wait_without_asyncio_takes_over_from_a_cancelled_one() -> None:
+    recording = bytearray()
+
+    async def main() -> nc.RunEnd:
+        run = nc.run(says_the_rest_when_it_is_stopped(), profile="cursor",
+                     on_stdout=recording.extend)
+        await read_for_a_second(run)
+        run.stop()
+        return run.wait()
+
+    assert asyncio.run(main()).outcome == "succeeded"
+    assert bytes(recording) == PLAIN.read_bytes()
+
+
+def test_a_second_event_loop_reads_on() -> None:
+    run = nc.run(says_the_rest_when_it_is_stopped(), profile="cursor")
+
+    async def read_the_rest() -> None:
+        run.stop()
+        async for _ in run:
+            pass
+
+    asyncio.run(read_for_a_second(run))
+    asyncio.run(read_the_rest())
+    assert run.end.outcome == "succeeded"
+    assert len(run.events) == len(list(nc.read(PLAIN)))
+
+
 def test_a_cancelled_run_without_a_context_ends(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     script = f"echo $$ > {pid}; head -2 {PLAIN}; exec sleep 300"
@@ -927,7 +968,8 @@ def test_the_error_of_an_abandoned_wait_is_not_logged(tmp_path: Path) -> None:
             await asyncio.wait_for(run.__anext__(), 0.1)
         go.touch()
         assert run._reading is not None
-        await asyncio.wait([run._reading])
+        while not run._reading.done():
+            await asyncio.sleep(0.1)
         del run
         gc.collect()
 

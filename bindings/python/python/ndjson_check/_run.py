@@ -14,6 +14,7 @@ import sys
 import weakref
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
@@ -203,7 +204,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_running.clear)
 
 
-def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+def _in_thread(work: Callable[[], _T]) -> Future[_T]:
     """In a thread of its own: a wait must not use up the threads of the event loop. At exit, Python
     does not wait for such a thread; `_end_all` first ends what the thread waits for."""
     done: Future[_T] = Future()
@@ -221,7 +222,20 @@ def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
     thread = Thread(target=do, name="ndjson-check", daemon=True)
     thread.start()
     _threads.add(thread)
-    return asyncio.wrap_future(done)
+    return done
+
+
+async def _until_done(work: Future[_T]) -> None:
+    """Waits in this event loop, which may be cancelled or closed while the work goes on."""
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
+
+    def wake(_: Future[_T]) -> None:
+        with suppress(RuntimeError):  # The event loop is closed.
+            loop.call_soon_threadsafe(lambda: waiter.done() or waiter.set_result(None))
+
+    work.add_done_callback(wake)
+    await waiter
 
 
 class _Agent:
@@ -268,9 +282,6 @@ class _Agent:
             self.failure = error
             raise
 
-    async def next_batch_in_thread(self) -> _Batch:
-        return await _in_thread(self.next_batch)
-
     def stop(self) -> None:
         self._is_stopped = True
         if self.native is not None:
@@ -309,7 +320,8 @@ class Run:
         self._ended_turns = 0
         self._events: list[AnyEvent] = []
         self._end: RunEnd | None = None
-        self._reading: asyncio.Task[_Batch] | None = None
+        # A wait of an event loop that was cancelled goes on, and the next wait takes what it gets.
+        self._reading: Future[_Batch] | None = None
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:
@@ -422,6 +434,14 @@ class Run:
                 on_stderr(b"")
         return False
 
+    def _take_next(self) -> bool:
+        """Whether there is more."""
+        if (reading := self._reading) is None:
+            return self._take(self._agent.next_batch())
+        batch = reading.result()
+        self._reading = None
+        return self._take(batch)
+
     def _next(self, *, of_turn: bool = False) -> AnyEvent | None:
         """The next event of the batch; of a turn, none follows its end."""
         for item in self._batch:
@@ -465,13 +485,13 @@ class Run:
 
     def __next__(self) -> AnyEvent:
         while (event := self._next()) is None:
-            if not self._take(self._agent.next_batch()):
+            if not self._take_next():
                 raise StopIteration
         return event
 
     async def __aenter__(self) -> Run:
         try:
-            await _in_thread(self._agent.begin)
+            await asyncio.wrap_future(_in_thread(self._agent.begin))
         except BaseException:
             # Then nobody leaves the context.
             self._agent.leave()
@@ -482,7 +502,7 @@ class Run:
                         trace: TracebackType | None) -> None:
         # At once, even if there are too many threads.
         self.stop()
-        closing = _in_thread(self._agent.close)
+        closing = asyncio.wrap_future(_in_thread(self._agent.close))
         # However often this is cancelled: the process group must have ended when we return.
         cancelled: asyncio.CancelledError | None = None
         while not closing.done():
@@ -505,12 +525,9 @@ class Run:
     async def _take_later(self) -> bool:
         """Whether there is more, or another wait took it."""
         if self._reading is None:
-            self._reading = asyncio.create_task(self._agent.next_batch_in_thread())
-            # If nobody waits any more, its error is none of the event loop.
-            self._reading.add_done_callback(lambda it: it.cancelled() or it.exception())
+            self._reading = _in_thread(self._agent.next_batch)
         reading = self._reading
-        # Not cancelled with this wait, such as one with a timeout: the next one gets the events.
-        await asyncio.wait([reading])
+        await _until_done(reading)
         if self._reading is not reading:
             return True
         self._reading = None
@@ -534,7 +551,7 @@ class TurnEvents:
         while not self._is_over():
             if (event := self._run._next(of_turn=True)) is not None:
                 return event
-            if not self._is_over() and not self._run._take(self._run._agent.next_batch()):
+            if not self._is_over() and not self._run._take_next():
                 break
         raise StopIteration
 
