@@ -24,6 +24,6 @@ export async function unpack(blob: Blob, sizeMax = SIZE_MAX): Promise<Blob> {
     void reader.cancel().catch(() => {});
     // A file that cannot be read, such as one that was deleted, and a lack of memory.
     if (error instanceof DOMException || error instanceof RangeError) throw error;
-    throw new Error("the gzip file is damaged or not complete; `ndjson-check` reads what is there");
+    throw new Error("the gzip file is damaged, not complete, or has several parts; `ndjson-check` reads what is there");
   }
 }

@@ -211,6 +211,7 @@ test("exit statuses of all systems", async () => {
   const reader = new Reader();
   reader.feed(bytes);
   assert.throws(() => reader.finish({ exitStatus: 1.5 }), TypeError);
+  assert.throws(() => reader.finish({ exitStatus: 0, signal: 9 }), /exitStatus \(0\) and signal \(9\) cannot be/);
   assert.equal(reader.finish({ exitStatus: 300 }).at(-1).exit_status, 255);
 });
 

@@ -179,9 +179,10 @@ export function exitOf(end: ProcessEnd): RunExit {
 /** How a process ended, as the core takes it. Node says null for what is not known. */
 export function statusOf({ exitStatus, signal }: ProcessEnd): ExitStatus {
   exitStatus ??= null;
-  if (exitStatus === null) {
-    const number = signalOf(signal);
-    return number === undefined ? {} : { signal: number };
+  const number = signalOf(signal);
+  if (exitStatus === null) return number === undefined ? {} : { signal: number };
+  if (number !== undefined) {
+    throw new TypeError(`the options exitStatus (${exitStatus}) and signal (${signal}) cannot be used together`);
   }
   const crash = WINDOWS.get(exitStatus >>> 0);
   if (crash !== undefined) return { signal: crash };
