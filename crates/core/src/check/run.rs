@@ -136,7 +136,7 @@ impl<'c> Run<'c> {
             }
             Place::Epilogue => {
                 self.in_run_or_after(facts, (is_valid, false), &mut findings.pending);
-                self.calls.observe_late(facts, &mut calls, &mut findings.pending);
+                self.calls.observe_corrections(facts, &mut calls, &mut findings.pending);
                 self.terminal.observe_epilogue(facts, &mut findings.pending);
             }
             Place::NewTurn => {
@@ -160,7 +160,7 @@ impl<'c> Run<'c> {
         let Broken { limit, start } = broken.unwrap_or_default();
         match &mut self.stats {
             Some(stats) if place.is_in_run() => stats.observe(facts, &events),
-            Some(stats) => stats.observe_late(facts, &events),
+            Some(stats) => stats.observe_corrections(&events),
             None => {}
         }
         let agent_waits = self.contract.profile().calls.background.agent_waits;

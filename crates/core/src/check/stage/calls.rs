@@ -175,23 +175,6 @@ impl<'p> CallTable<'p> {
         }
     }
 
-    /// Observes an event after the end of the run: a sub-agent may still begin and end calls.
-    pub(crate) fn observe_late<'f>(
-        &mut self,
-        facts: &'f Facts<'_>,
-        updates: &mut Vec<CallUpdate<'f>>,
-        found: &mut Vec<Diagnostic>,
-    ) where
-        'p: 'f,
-    {
-        let is_open = |call: &Call<'_>| self.open.contains_key(&self.hash(&call.id));
-        if !facts.started().is_empty() || facts.completed().iter().any(|(call, _)| is_open(call)) {
-            self.observe(facts, false, updates, found);
-        } else {
-            self.observe_corrections(facts, updates, found);
-        }
-    }
-
     /// Adds to an update what the call did, of which this is known.
     fn described<'f>(&mut self, update: CallUpdate<'f>, known: &mut OpenAction) -> CallUpdate<'f> {
         let update = self.actions.add(update, known);

@@ -77,14 +77,7 @@ impl StatsCollector {
     }
 
     /// Observes an event after the end of the run.
-    pub(crate) fn observe_late(&mut self, facts: &Facts<'_>, events: &[Event<'_>]) {
-        for event in events.iter().filter(|event| event.kind.call().is_some()) {
-            self.call(facts, &event.kind);
-        }
-        self.observe_corrections(events);
-    }
-
-    fn observe_corrections(&mut self, events: &[Event<'_>]) {
+    pub(crate) fn observe_corrections(&mut self, events: &[Event<'_>]) {
         for event in events {
             if let EventKind::CallCorrected { call, outcome, instead_of } = &event.kind {
                 let of = (call.tool.as_deref().unwrap_or_default(), &*call.id);
