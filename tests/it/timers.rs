@@ -78,6 +78,17 @@ fn an_agent_that_hides_open_calls_has_no_idle_timeout() {
     assert_eq!(code(&output), 4, "{}", text(&output.stdout));
 }
 
+/// Goal: a call that was refused is not at work: an agent that is silent after it is ended.
+#[test]
+#[cfg_attr(windows, ignore = "a process may take longer to start than these timers")]
+fn a_refused_call_does_not_stop_the_idle_timer() {
+    let refused = "fixtures/agents/acp/gemini-only-call-refused.ndjson";
+    // The line after the request is a text.
+    let output =
+        run(&["--profile", "acp", "--idle-timeout", "1s"], &["head", "5", refused, "sleep", "60"]);
+    assert_eq!(code(&output), 4, "{}", text(&output.stdout));
+}
+
 /// Goal: an agent that only says that it connects again makes no progress.
 /// Method: a notice every 200 ms, for two seconds; then the same with another event.
 #[test]

@@ -26,7 +26,7 @@ use super::stage::terminal::{Place, TerminalCheck};
 use super::stage::text::{TextCheck, TextUpdates};
 use super::{AgentFormat, CallUpdate, CheckedLine, Observer, TextSegment, WantedEvents};
 use crate::facts::{Facts, Marks, RunFacts};
-use crate::profile::{RunOutcome, WithoutStatus};
+use crate::profile::RunOutcome;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 use crate::stream::Line;
@@ -264,6 +264,7 @@ impl<'c> Run<'c> {
             self.repeats.observe(facts, calls, found);
             self.text.note_work(calls.iter().filter_map(|it| it.work_ended(facts.offset)).max());
         } else if facts.text.is_some() {
+            self.calls.reject_asked(facts, calls, found);
             self.calls.report_rejected(found);
         }
         let has_text = facts.text.is_some() || facts.rare.is_some() || facts.marks.ends_segment;
@@ -317,17 +318,14 @@ impl<'c> Run<'c> {
         let text_says_failed = self.terminal.note_failure_line(failure, &mut self.facts);
         let needs_terminal = self.contract.needs_terminal();
         let last_line = lines.last_line(findings);
-        let is_broken = matches!(last_line, LastLine::Cut | LastLine::Unparsed);
-        let terminal = self.terminal.finish(needs_terminal, is_broken, &mut findings.pending);
+        let is_cut = matches!(last_line, LastLine::Cut | LastLine::Unparsed)
+            || self.terminal.misses_end(exit, self.session.holds_back_ends());
+        let terminal = self.terminal.finish(needs_terminal, is_cut, &mut findings.pending);
         let expects_turn = exit.expects_turn || self.terminal.expects_turn();
-        let has_succeeded = exit.status.is_some_and(|it| it.is_success());
-        let may_go_on = self.terminal.without_status() == Some(WithoutStatus::CutShort);
-        let misses_end = terminal == TerminalState::Provisional
-            && (self.session.holds_back_ends() || may_go_on && !has_succeeded);
         let stream = StreamEnd {
             has_events: self.events > 0,
             needs_terminal,
-            terminal: if expects_turn || misses_end { TerminalState::Missing } else { terminal },
+            terminal: if expects_turn { TerminalState::Missing } else { terminal },
             reported_outcome: self.terminal.reported_outcome(),
             text_says_failed,
             has_fatal_error: self.terminal.has_fatal_error(),
@@ -351,9 +349,8 @@ impl<'c> Run<'c> {
             }
             EndCause::NoTerminalEvent => {
                 let message = what_is_missing(expects_turn, self.session.holds_back_ends());
-                let diagnostic = Diagnostic::new(Rule::MissingTerminalEvent, message);
-                let note = self.missing("the run was cut short");
-                found.push(diagnostic.note(note).at(line, offset));
+                let missing = Diagnostic::new(Rule::MissingTerminalEvent, message);
+                found.push(missing.note(self.missing("the run was cut short")).at(line, offset));
             }
             _ => {}
         }

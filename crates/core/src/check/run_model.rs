@@ -128,8 +128,14 @@ impl RunModel {
             self.turn += 1;
             emitter.emit(EventKind::Turn { turn: self.turn });
         }
+        // A call that a text ends ended before it.
+        let ended_by_text = facts.started().is_empty()
+            && facts.completed().is_empty()
+            && facts.corrected().is_empty();
+        let (before, after) = if ended_by_text { (calls, &[][..]) } else { (&[][..], calls) };
+        self.calls(before, emitter);
         self.texts(text, emitter);
-        self.calls(calls, emitter);
+        self.calls(after, emitter);
         let Some(rare) = rare else { return };
         if let Some(severity) = rare.error {
             emitter.emit(EventKind::Error { severity, message: error_text(rare).map(Into::into) });

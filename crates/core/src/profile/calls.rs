@@ -242,8 +242,8 @@ pub(crate) struct HalfRules {
     pub may_repeat: bool,
     /// Whether it only says more of a call that is open.
     pub only_repeats: bool,
-    /// Of a start: whether it asks for permission. A call that is only asked for when the turn
-    /// succeeds was rejected.
+    /// Of a start: whether it asks for permission. A call that is only asked for when the model
+    /// goes on was rejected.
     pub asks: bool,
 }
 

@@ -68,6 +68,8 @@ pub(crate) struct CallTable<'p> {
     /// Calls that have ended, and may go on in the background: ids and numbers.
     ended_tasks: VecDeque<(String, u64)>,
     open_in_earlier_turns: u64,
+    /// How many open calls are only asked for.
+    asked: usize,
     untracked_calls: UntrackedCalls,
     /// Whether the session has started.
     in_session: bool,
@@ -97,6 +99,7 @@ impl<'p> CallTable<'p> {
             latest: 0,
             ended_tasks: VecDeque::new(),
             open_in_earlier_turns: 0,
+            asked: 0,
             untracked_calls: UntrackedCalls::default(),
             in_session: false,
             shows_calls: false,
@@ -109,6 +112,7 @@ impl<'p> CallTable<'p> {
     pub(crate) fn new_turn(&mut self) {
         self.describe_open();
         self.open.clear();
+        self.asked = 0;
         self.order = CallOrder::default();
         self.arguments = CallArguments::default();
         self.ended.clear();
@@ -133,6 +137,9 @@ impl<'p> CallTable<'p> {
         let rules = self.rules;
         self.in_session |= facts.marks.starts_session;
         self.actions.observe(facts);
+        if facts.text.is_some() {
+            self.reject_asked(facts, updates, found);
+        }
         self.settle_rejected(facts, updates, found);
         let start = CallStart { line: facts.line, offset: facts.offset, time: facts.time };
         for call in facts.started() {
@@ -188,7 +195,9 @@ impl<'p> CallTable<'p> {
 
     fn start(&mut self, key: u64, call: &Call<'_>, start: CallStart) -> Effect {
         if let Some(open) = self.open.get_mut(&key) {
-            open.is_asked &= call.rules.asks;
+            if !call.rules.asks && std::mem::take(&mut open.is_asked) {
+                self.asked -= 1;
+            }
             let again = Some(TableChange::again(CallChange::StartedAgain, open.number));
             if call.rules.may_repeat || call.rules.only_repeats {
                 return (again, None);
@@ -246,6 +255,7 @@ impl<'p> CallTable<'p> {
             is_asked: call.rules.asks,
             refusal: None,
         };
+        self.asked += usize::from(open.is_asked);
         self.open.insert(key, open);
         (Some(TableChange::first(CallChange::Started, self.latest)), diagnostic)
     }

@@ -1,7 +1,7 @@
 //! Stage: the terminal event, nothing after it, and what it says about the run.
 
 use crate::check::FailureSource;
-use crate::check::end_of_run::TerminalState;
+use crate::check::end_of_run::{ProducerExit, TerminalState};
 use crate::check::stage::lines::FailureLine;
 use crate::check::stage::session::ONE_RUN;
 use crate::facts::{Facts, RareFacts, RunEnd, RunFacts};
@@ -142,7 +142,7 @@ impl TerminalCheck {
             found.push(diagnostic.at(facts.line, facts.offset));
             return;
         }
-        if !facts.marks.may_follow_end {
+        if !facts.marks.may_follow_end || self.provisional_needs_status() {
             self.provisional = None;
         }
         if let Some(progress) = facts.marks.progress {
@@ -249,19 +249,18 @@ impl TerminalCheck {
     }
 
     /// The stream has ended, and a provisional end was the end. `needs_terminal` says that nothing
-    /// is known about a run without terminal event, `is_last_line_broken` that the last line is cut
-    /// or looks like an event that cannot be read.
+    /// is known about a run without terminal event, `is_cut` that more had to follow: the last line
+    /// is cut or looks like an event that cannot be read, or a turn has not ended.
     pub(crate) fn finish(
         &mut self,
         needs_terminal: bool,
-        is_last_line_broken: bool,
+        is_cut: bool,
         found: &mut Vec<Diagnostic>,
     ) -> TerminalState {
         if self.terminal.is_some() {
             return TerminalState::Came;
         }
-        // A broken line is something that follows.
-        if let Some(end) = self.provisional.take().filter(|_| !is_last_line_broken) {
+        if let Some(end) = self.provisional.take().filter(|_| !is_cut) {
             self.close(end, found);
             return TerminalState::Provisional;
         }
@@ -286,6 +285,23 @@ impl TerminalCheck {
     /// Whether another turn must follow the one that ended.
     pub(crate) fn expects_turn(&self) -> bool {
         self.terminal.is_some_and(|end| end.expects_turn)
+    }
+
+    /// Whether more had to follow a provisional end that reports success. `holds_back_ends` says
+    /// that turns which began have not ended.
+    pub(crate) fn misses_end(&self, exit: &ProducerExit, holds_back_ends: bool) -> bool {
+        let has_succeeded = exit.status.is_some_and(|it| it.is_success())
+            && exit.stop.is_none()
+            && !exit.was_interrupted;
+        let succeeded = |end: TerminalEvent| end.outcome == RunOutcome::Success;
+        self.provisional.is_some_and(succeeded)
+            && (holds_back_ends || self.provisional_needs_status() && !has_succeeded)
+    }
+
+    /// Whether the provisional end is one only if the exit status says so.
+    fn provisional_needs_status(&self) -> bool {
+        let without_status = self.provisional.and_then(|end| end.without_status);
+        without_status == Some(WithoutStatus::CutShort)
     }
 
     /// What the terminal event is if the exit status is unknown.

@@ -48,6 +48,7 @@ impl<'p> CallTable<'p> {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
+        self.asked -= usize::from(open.is_asked);
         self.remember(key, EndedCall::of(&open, line));
         let outcome = open.refusal.unwrap_or(outcome);
         self.counts.unfinished -= 1;
@@ -65,8 +66,9 @@ impl<'p> CallTable<'p> {
         (change, diagnostic)
     }
 
-    /// The turn has succeeded: calls of which only a request for permission came were rejected.
-    pub(super) fn reject_asked<'f>(
+    /// The model goes on, or the turn has succeeded: calls of which only a request for permission
+    /// came were rejected.
+    pub(crate) fn reject_asked<'f>(
         &mut self,
         facts: &Facts<'_>,
         updates: &mut Vec<CallUpdate<'f>>,
@@ -74,6 +76,9 @@ impl<'p> CallTable<'p> {
     ) where
         'p: 'f,
     {
+        if std::mem::take(&mut self.asked) == 0 {
+            return;
+        }
         let mut asked: Vec<(u64, OpenCall)> = self.open.extract_if(|_, it| it.is_asked).collect();
         asked.sort_by_key(|(_, open)| open.number);
         for (key, open) in asked {
