@@ -88,3 +88,19 @@ fn what_is_known_survives_redaction() {
         assert_eq!(shows_content, mode == "secrets", "{redacted}");
     }
 }
+
+/// Goal: servers that did not start are named, though no event says so.
+#[test]
+fn standard_error_names_servers_that_did_not_start() {
+    let qwen = "Warning: MCP server(s) failed to start: docs, lab. Continuing with built-in tools \
+                and any servers that did connect.";
+    let gemini = "MCP issues detected. Run /mcp list for status.";
+    for (fixture, stderr, count) in
+        [("qwen/plain.ndjson", qwen, 2), ("gemini/tools.ndjson", gemini, 1)]
+    {
+        let events = fs::read_to_string(root().join("fixtures/agents").join(fixture)).unwrap();
+        let (exit_code, stream) = judged(&[], &["stderr", stderr, "say", &events]);
+        assert_eq!(exit_code, 0, "{stream}");
+        assert_eq!(stream["rule_counts"]["tool-server-unavailable"], count, "{fixture}");
+    }
+}

@@ -44,6 +44,8 @@ pub(crate) enum NoiseMeaning {
     FailedCall,
     /// Background work was lost.
     BackgroundWorkLost,
+    /// Tool servers did not start: the text has their names, or says that there are some.
+    ToolServerUnavailable,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -79,7 +81,12 @@ impl Profile {
 
     /// The rule of a line of standard error that says more about the run.
     pub(crate) fn known_stderr(&self, line: &str) -> Option<&Noise> {
-        let rule = self.known_line(line)?;
-        (rule.is == NoiseKind::Stderr && (rule.failed || rule.means.is_some())).then_some(rule)
+        let is_known = |rule: &&Noise| {
+            rule.is == NoiseKind::Stderr
+                && rule.place == NoisePlace::Line
+                && rule.matches.is_in(line)
+        };
+        let rule = self.noise.iter().find(is_known)?;
+        (rule.failed || rule.means.is_some()).then_some(rule)
     }
 }

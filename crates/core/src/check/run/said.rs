@@ -19,6 +19,7 @@ impl Run<'_> {
             NoiseMeaning::DeniedCall => CallOutcome::Denied,
             NoiseMeaning::FailedCall => CallOutcome::Failed,
             NoiseMeaning::BackgroundWorkLost => return self.background.lost_unknown(),
+            NoiseMeaning::ToolServerUnavailable => return self.servers.said(said, found),
         };
         let line = said.at.map(|(line, _)| line);
         let (update, new) = self.calls.observe_said(outcome, &said.text, line);
