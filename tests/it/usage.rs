@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use ndjson_check::internals::{LANGUAGE, REPORT_SCHEMA};
 use serde_json::Value;
 
-use crate::streams::{program, root, text};
+use crate::streams::{program, root, run_on, text};
 
 const GOOD: &str = "fixtures/agents/cursor/plain.ndjson";
 
