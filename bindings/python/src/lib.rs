@@ -162,7 +162,7 @@ const WINDOWS_ENDS: [(i64, u8); 7] = [
 
 /// How the process of the agent ended.
 fn exit(exit_status: Option<i64>, signal: Option<u8>) -> ProducerExit {
-    let status = exit_status.map(status).or(signal.map(ExitStatus::Signal));
+    let status = signal.map(ExitStatus::Signal).or_else(|| exit_status.map(status));
     status.map_or_else(ProducerExit::default, ProducerExit::from)
 }
 

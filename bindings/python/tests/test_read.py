@@ -450,8 +450,6 @@ def test_a_wrong_option_is_named() -> None:
         ({"max_line_bytes": -1}, ValueError, "max_line_bytes=-1: must be from 1 to "),
         ({"max_line_bytes": 1.5}, TypeError, "max_line_bytes=1.5: must be a whole number"),
         ({"signal": 300}, ValueError, "signal=300: must be from 0 to 255"),
-        ({"exit_status": 0, "signal": 9}, ValueError,
-         "signal=9: cannot be used with exit_status=0"),
         ({"exit_status": "1"}, TypeError, "exit_status='1': must be a whole number"),
         ({"exit_status": 2**70}, ValueError, "exit_status=1180591620717411303424: "),
         ({"rules": {"empty-answer": "of"}}, ValueError, "rules: the level of 'empty-answer' is "),

@@ -968,7 +968,7 @@ def test_the_error_of_an_abandoned_wait_is_not_logged(tmp_path: Path) -> None:
             await asyncio.wait_for(run.__anext__(), 0.1)
         go.touch()
         assert run._reading is not None
-        while not run._reading.done():
+        while not run._reading.batch.done():
             await asyncio.sleep(0.1)
         del run
         gc.collect()

@@ -37,8 +37,6 @@ def process_end(exit_status: object, signal: object) -> None:
     if not callable(exit_status):
         _status(exit_status)
     whole("signal", signal, 0, 255)
-    if exit_status is not None and signal is not None:
-        raise ValueError(f"signal={signal!r}: cannot be used with exit_status={exit_status!r}")
 
 
 def _status(number: object) -> None:

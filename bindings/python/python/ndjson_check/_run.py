@@ -225,17 +225,34 @@ def _in_thread(work: Callable[[], _T]) -> Future[_T]:
     return done
 
 
-async def _until_done(work: Future[_T]) -> None:
-    """Waits in this event loop, which may be cancelled or closed while the work goes on."""
-    loop = asyncio.get_running_loop()
-    waiter = loop.create_future()
+class _Reading:
+    """A wait for the next events, in a thread. An event loop that waits for it may be cancelled or
+    closed; the wait goes on, and the next one takes what it gets."""
 
-    def wake(_: Future[_T]) -> None:
-        with suppress(RuntimeError):  # The event loop is closed.
-            loop.call_soon_threadsafe(lambda: waiter.done() or waiter.set_result(None))
+    def __init__(self, batch: Future[_Batch]) -> None:
+        self.batch = batch
+        self._process = os.getpid()
+        self._waiters: set[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = set()
+        batch.add_done_callback(self._wake)
 
-    work.add_done_callback(wake)
-    await waiter
+    def is_of_parent(self) -> bool:
+        """Whether the thread is in the process that this one is a fork of."""
+        return self._process != os.getpid()
+
+    async def done(self) -> None:
+        loop = asyncio.get_running_loop()
+        waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] = (loop, loop.create_future())
+        self._waiters.add(waiter)
+        try:
+            if not self.batch.done():
+                await waiter[1]
+        finally:
+            self._waiters.discard(waiter)
+
+    def _wake(self, _: Future[_Batch]) -> None:
+        for loop, waiter in list(self._waiters):
+            with suppress(RuntimeError):  # The event loop is closed.
+                loop.call_soon_threadsafe(lambda it=waiter: it.done() or it.set_result(None))
 
 
 class _Agent:
@@ -320,8 +337,7 @@ class Run:
         self._ended_turns = 0
         self._events: list[AnyEvent] = []
         self._end: RunEnd | None = None
-        # A wait of an event loop that was cancelled goes on, and the next wait takes what it gets.
-        self._reading: Future[_Batch] | None = None
+        self._reading: _Reading | None = None
 
     @property
     def events(self) -> tuple[AnyEvent, ...]:
@@ -436,9 +452,11 @@ class Run:
 
     def _take_next(self) -> bool:
         """Whether there is more."""
-        if (reading := self._reading) is None:
+        if (reading := self._reading) is None or reading.is_of_parent():
             return self._take(self._agent.next_batch())
-        batch = reading.result()
+        batch = reading.batch.result()
+        if self._reading is not reading:
+            return True
         self._reading = None
         return self._take(batch)
 
@@ -525,13 +543,13 @@ class Run:
     async def _take_later(self) -> bool:
         """Whether there is more, or another wait took it."""
         if self._reading is None:
-            self._reading = _in_thread(self._agent.next_batch)
+            self._reading = _Reading(_in_thread(self._agent.next_batch))
         reading = self._reading
-        await _until_done(reading)
+        await reading.done()
         if self._reading is not reading:
             return True
         self._reading = None
-        return self._take(reading.result())
+        return self._take(reading.batch.result())
 
 
 class TurnEvents:
