@@ -180,10 +180,9 @@ export function exitOf(end: ProcessEnd): RunExit {
 export function statusOf({ exitStatus, signal }: ProcessEnd): ExitStatus {
   exitStatus ??= null;
   const number = signalOf(signal);
-  if (exitStatus === null) return number === undefined ? {} : { signal: number };
-  if (number !== undefined) {
-    throw new TypeError(`the options exitStatus (${exitStatus}) and signal (${signal}) cannot be used together`);
-  }
+  // Deno also gives the exit status that a shell would.
+  if (number !== undefined) return { signal: number };
+  if (exitStatus === null) return {};
   const crash = WINDOWS.get(exitStatus >>> 0);
   if (crash !== undefined) return { signal: crash };
   // A larger status must not become a success.
