@@ -13,9 +13,6 @@ const EXTENSIONS: [&str; 4] = ["json", "jsonlines", "log", "txt"];
 /// Between the name of a recording and another extension: `run.ndjson.1`, `run.jsonl.part`.
 const INFIXES: [&str; 2] = [".ndjson.", ".jsonl."];
 
-/// How compressed recordings end that are not read.
-const PACKED: [&str; 2] = [".xz", ".bz2"];
-
 /// How the names of archives end.
 const ARCHIVES: [&str; 4] = [".tar", ".tgz", ".tar.gz", ".tar.zst"];
 
@@ -28,10 +25,7 @@ const HEAD_BYTES: u64 = 4_096;
 
 /// Whether a file may be a recording, by its name.
 pub(super) fn may_be(path: &Path) -> bool {
-    has_extension(path, &EXTENSIONS)
-        || path.extension().is_none()
-        || is_archive(path)
-        || is_copy(path)
+    has_extension(path, &EXTENSIONS) || is_archive(path) || is_copy(path)
 }
 
 fn file_name(path: &Path) -> String {
@@ -49,11 +43,6 @@ fn is_copy(path: &Path) -> bool {
     INFIXES.iter().any(|infix| name.contains(infix))
 }
 
-fn is_packed(path: &Path) -> bool {
-    let name = file_name(path);
-    is_copy(path) && PACKED.iter().any(|ending| name.ends_with(ending))
-}
-
 impl Listed {
     /// A note on the files that are not checked, if some look like recordings.
     pub(crate) fn note(&self) -> Option<String> {
@@ -69,7 +58,7 @@ impl Listed {
         let near = self.others.iter().filter(is_near);
         let alike: Vec<String> = near
             .take(OPENED_MAX)
-            .filter(|path| is_archive(path) || is_packed(path) || is_recording(path))
+            .filter(|path| is_archive(path) || is_recording(path))
             .map(|path| shown(path))
             .collect();
         let named = alike[..alike.len().min(NAMED_MAX)].join(", ");
