@@ -128,6 +128,12 @@ fn find_ineffective_keys(profile: &Value, faults: &mut Vec<Fault>) {
             }
         }
     }
+    for (index, rule) in items("/end/rules").enumerate() {
+        if rule["without_status"].is_string() && rule["provisional"] != true {
+            let message = "`without_status` has no effect without `provisional`";
+            faults.push(Fault::new(format!("/end/rules/{index}"), message));
+        }
+    }
     if profile["end"]["only_last_turn_ends"] == true && items("/end/reopen").next().is_none() {
         let message = "it has no effect without `reopen`";
         faults.push(Fault::new("/end/only_last_turn_ends", message));

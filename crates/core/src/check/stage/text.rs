@@ -312,9 +312,7 @@ impl<'p> TextCheck<'p> {
             _ if self.has_value => false,
             Some(is_empty) => is_empty,
             // An answer may be something else than text, where text has a final text.
-            None if self.has(TextMode::Final) => {
-                is_nothing && (is_incomplete || self.profile.text.final_text == FinalText::Free)
-            }
+            None if self.has(TextMode::Final) => is_nothing && is_incomplete,
             None => (is_nothing || self.has_only_worked) && !self.profile.text.rules.is_empty(),
         };
         let empty = is_empty.then(|| {
