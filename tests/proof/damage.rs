@@ -1,7 +1,8 @@
 //! Damage that must be seen: for every agent, each line of every good stream is left out, doubled,
-//! swapped with the next one and cut, the stream loses its beginning, and it is spliced with another
-//! one. Damage that passes is of a class that `damage.tsv` lists for the agent; the page says why no
-//! check can see it. Damage to whole lines must be seen with the profile's name and without.
+//! swapped with the next one and cut, the stream loses its beginning, and it is spliced with
+//! another one. Damage that passes is of a class that `damage.tsv` lists for the agent; the page
+//! says why no check can see it. Damage to whole lines must be seen with the profile's name and
+//! without.
 //!
 //! ```console
 //! cargo test --test proof -- damage --nocapture     # prints the counts of the page

@@ -77,17 +77,6 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// One case in `every` of each folder, and its first; all of them with `NDJSON_CHECK_ALL_CASES`.
-pub(crate) fn some_cases(every: usize) -> impl Iterator<Item = Case> {
-    let every = if std::env::var_os("NDJSON_CHECK_ALL_CASES").is_some() { 1 } else { every };
-    let mut seen: BTreeMap<PathBuf, usize> = BTreeMap::new();
-    cases().into_iter().filter(move |case| {
-        let count = seen.entry(case.path.parent().unwrap().to_owned()).or_default();
-        *count += 1;
-        (*count - 1).is_multiple_of(every)
-    })
-}
-
 /// The profile that a case's folder names. Cursor's streams are checked without one.
 fn profile(path: &Path) -> Option<String> {
     let names: Vec<&str> = path.iter().map(|it| it.to_str().unwrap()).collect();

@@ -252,7 +252,12 @@ class _Reading:
     def _wake(self, _: Future[_Batch]) -> None:
         for loop, waiter in list(self._waiters):
             with suppress(RuntimeError):  # The event loop is closed.
-                loop.call_soon_threadsafe(lambda it=waiter: it.done() or it.set_result(None))
+                loop.call_soon_threadsafe(_resolve, waiter)
+
+
+def _resolve(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 class _Agent:

@@ -132,7 +132,7 @@ impl<'p> SessionCheck<'p> {
         is_held_back
     }
 
-    /// Whether terminal events of turns that have begun are to come.
+    /// Whether turns that have begun lack their terminal events.
     pub(crate) fn holds_back_ends(&self) -> bool {
         self.held_back_ends > 0
     }

@@ -5,7 +5,7 @@ use crate::check::end_of_run::{ProducerExit, TerminalState};
 use crate::check::stage::lines::FailureLine;
 use crate::check::stage::session::ONE_RUN;
 use crate::facts::{Facts, RareFacts, RunEnd, RunFacts};
-use crate::profile::{EndRules, ErrorSeverity, RunOutcome, RunProgress, WithoutStatus};
+use crate::profile::{EndRules, ErrorSeverity, ExitStatus, RunOutcome, RunProgress, WithoutStatus};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -290,7 +290,7 @@ impl TerminalCheck {
     /// Whether more had to follow a provisional end that reports success. `holds_back_ends` says
     /// that turns which began have not ended.
     pub(crate) fn misses_end(&self, exit: &ProducerExit, holds_back_ends: bool) -> bool {
-        let has_succeeded = exit.status.is_some_and(|it| it.is_success())
+        let has_succeeded = exit.status.is_some_and(ExitStatus::is_success)
             && exit.stop.is_none()
             && !exit.was_interrupted;
         let succeeded = |end: TerminalEvent| end.outcome == RunOutcome::Success;
