@@ -207,7 +207,7 @@ test("several files are dropped, gzip or not, and the way back leads to the star
   assert.match(await sentence(page), /succeeded/);
   assert.match(await page.title(), /succeeded.*packed\.ndjson$/);
   await drop(page, [["cut.ndjson.gz", gzipSync(bytes).subarray(0, 99)]]);
-  await page.locator("#failed", { hasText: "damaged or not complete" }).waitFor();
+  await page.locator("#failed", { hasText: "damaged, not complete" }).waitFor();
   assert.doesNotMatch(await page.title(), /succeeded/);
   await page.evaluate(() => {
     const defect = new DOMException("it cannot be read", "NotReadableError");

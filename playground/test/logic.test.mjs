@@ -143,7 +143,7 @@ test("a gzip file is unpacked, and a damaged one is an error", async () => {
   assert.deepEqual([await isPacked(new Blob([packed])), await isPacked(new Blob([bytes]))], [true, false]);
   assert.equal(await isPacked(new Blob([])), false);
   assert.deepEqual(Buffer.from(await (await unpack(new Blob([packed]))).arrayBuffer()), bytes);
-  await assert.rejects(unpack(new Blob([packed.subarray(0, packed.length / 2)])), /damaged or not complete/);
+  await assert.rejects(unpack(new Blob([packed.subarray(0, packed.length / 2)])), /damaged, not complete/);
   assert.equal((await unpack(new Blob([packed]), bytes.length)).size, bytes.length);
   await assert.rejects(unpack(new Blob([packed]), bytes.length - 1), /too large/);
   // Such as a file that was deleted.
