@@ -16,7 +16,7 @@ fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Some hundred streams: every fourth fixture in folders, whole and cut; one large one at the
+/// Some hundred streams: some of the fixtures in folders, whole and cut; one large one at the
 /// start, so that all others wait for their turn, and noisy ones, with more findings than are kept.
 fn batch() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -26,14 +26,14 @@ fn batch() -> TempDir {
         fs::write(path, bytes).unwrap();
     };
     let good = fs::read(root().join(GOOD)).unwrap();
-    write("0/large.ndjson".to_owned(), &good.repeat(300));
-    for (number, case) in some_cases(12).enumerate() {
+    write("0/large.ndjson".to_owned(), &good.repeat(100));
+    for (number, case) in some_cases(30).enumerate() {
         let bytes = case.bytes();
         write(format!("{}/{number}.ndjson", number % 7), &bytes);
         write(format!("{}/{number}-cut.jsonl", number % 7), &bytes[..bytes.len() / 2]);
         let noise = b"{\"type\":\"result\",\"session_id\":1,\"request_id\":1}\n\
             {\"a\":1,\"a\":2}\n[]\n{\n\n\xff\n"
-            .repeat(100);
+            .repeat(40);
         write(format!("7/{number}.ndjson"), &noise);
     }
     fs::create_dir(folder.path().join("8")).unwrap();
@@ -71,7 +71,7 @@ fn the_number_of_jobs_changes_no_byte() {
         let (code, reported, _) = expected.unwrap();
         let reported = text(&reported);
         assert_eq!(code, Some(2));
-        assert!(reported.len() > 100_000, "only {} bytes", reported.len());
+        assert!(reported.len() > 50_000, "only {} bytes", reported.len());
         assert_eq!(reported.matches("ndjson-check: failed to read").count(), 2);
         assert_eq!(reported.matches("ndjson-check: nothing to check in").count(), 2);
     }

@@ -24,6 +24,15 @@ pub(crate) fn some_cases(every: usize) -> impl Iterator<Item = Case> {
     })
 }
 
+/// Cases that have the same flags, so that one checker, or one process, takes them all.
+pub(crate) fn by_flags(cases: impl IntoIterator<Item = Case>) -> BTreeMap<Vec<String>, Vec<Case>> {
+    let mut groups: BTreeMap<Vec<String>, Vec<Case>> = BTreeMap::new();
+    for case in cases {
+        groups.entry(case.flags.clone()).or_default().push(case);
+    }
+    groups
+}
+
 /// Whether a terminal, or its reader, may be misled by a character. The program has a function of
 /// its own for this: a mistake in it must not be a mistake of the tests, too.
 pub(crate) fn misleads(character: char) -> bool {

@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use ndjson_check::Form;
 use serde_json::Value;
 
-use crate::streams::{cases, root, run_on, text};
+use crate::streams::{by_flags, cases, checker, converted, root, run_on, text};
 
 /// The turns that ended: number, outcome, reason, error.
 fn turns(stream: &[u8]) -> Vec<String> {
@@ -44,17 +45,18 @@ fn each_terminal_event_ends_a_turn() {
 #[test]
 fn a_turn_ends_by_its_number() {
     let mut ends = 0;
-    for case in cases().iter().filter(|case| case.path.starts_with("fixtures/agents")) {
-        let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
-        let flags = [&flags[..], &["--quiet", "--to", "events"]].concat();
-        let events = text(&run_on(&flags, &case.bytes()).stdout);
-        let mut turn = 1;
-        for event in events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
-            if event["type"] == "turn" {
-                turn = event["turn"].as_u64().unwrap();
-            } else if event["type"] == "turn_ended" {
-                assert_eq!(event["turn"], turn, "{}", case.path.display());
-                ends += 1;
+    for (flags, cases) in by_flags(cases()) {
+        let mut checker = checker(flags.iter().map(String::as_str));
+        for case in cases.iter().filter(|case| case.path.starts_with("fixtures/agents")) {
+            let events = converted(&case.bytes(), &mut checker, Form::Events);
+            let mut turn = 1;
+            for event in events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+                if event["type"] == "turn" {
+                    turn = event["turn"].as_u64().unwrap();
+                } else if event["type"] == "turn_ended" {
+                    assert_eq!(event["turn"], turn, "{}", case.path.display());
+                    ends += 1;
+                }
             }
         }
     }
