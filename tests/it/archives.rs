@@ -109,12 +109,12 @@ fn archives_are_read_in_constant_memory() {
     let said = "a".repeat(4_000);
     let event =
         format!(r#"{{"type":"thinking","subtype":"delta","text":"{said}","session_id":"s"}}"#);
-    let plain = format!("{event}\n").repeat(1 << 16);
+    let plain = format!("{event}\n").repeat(1 << 15);
     let folder = tempfile::tempdir().unwrap();
     for (extension, compress) in FORMATS {
         let file = folder.path().join(format!("a.{extension}"));
         fs::write(&file, compress(plain.as_bytes())).unwrap();
-        let limited = format!("ulimit -v 200000; exec $P -q --profile cursor {}", file.display());
+        let limited = format!("ulimit -v 110000; exec $P -q --profile cursor {}", file.display());
         let mut shell = std::process::Command::new("bash");
         shell.args(["-c", &limited]).env("P", crate::streams::PROGRAM);
         let output = shell.output().unwrap();
