@@ -95,7 +95,7 @@ impl<'c> DemandCheck<'c> {
         found: &mut Vec<Diagnostic>,
     ) {
         self.limits.finish(used, context, found);
-        self.expect.finish((used.0, used.1.total), context, found);
+        self.expect.finish(used.0, context, found);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::check::{
 };
 use crate::error::Error;
 use crate::facts::{RunFacts, Unavailable};
-use crate::limits::CALL_ROWS_MAX;
+use crate::limits::{CALL_ROWS_MAX, CALLS_OPEN_MAX};
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallOutcome, ToolSource};
 use crate::rules::diagnostic::Diagnostic;
@@ -167,7 +167,7 @@ pub(crate) struct ExpectCheck<'c> {
     open: BTreeMap<u64, SeenCall>,
     /// The latest calls that have ended. They are counted when the agent will say no more of them.
     ended: VecDeque<SeenCall>,
-    seen: u64,
+    has_overflowed: bool,
     shows_inner: bool,
     /// Events of calls until now.
     clock: u64,
@@ -206,7 +206,7 @@ impl<'c> ExpectCheck<'c> {
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
             ended: VecDeque::new(),
-            seen: 0,
+            has_overflowed: false,
             directory: None,
         }
     }
@@ -263,6 +263,7 @@ impl<'c> ExpectCheck<'c> {
                 let seen = self.seen(line, CallHalf { call, arguments, changes: &[] });
                 self.kinds.waits(&seen);
                 self.open.insert(call.number, seen);
+                self.has_overflowed |= self.open.len() >= CALLS_OPEN_MAX;
             }
             EventKind::CallCompleted(completed) => {
                 let call = with_changed_files(completed);
@@ -310,10 +311,8 @@ impl<'c> ExpectCheck<'c> {
     fn seen(&mut self, line: u64, half: CallHalf<'_>) -> SeenCall {
         self.clock += 1;
         let number = half.call.number;
-        let mut seen = self.open.remove(&number).unwrap_or_else(|| {
-            self.seen += 1;
-            SeenCall::new(number, line, self.clock)
-        });
+        let mut seen =
+            self.open.remove(&number).unwrap_or_else(|| SeenCall::new(number, line, self.clock));
         seen.agent_shows_inner = self.shows_inner;
         if self.reads_commands {
             seen.observe_command(half.call);
@@ -361,17 +360,16 @@ impl<'c> ExpectCheck<'c> {
         kinds.count(call);
     }
 
-    /// The end of the stream, in which there were `total` calls.
     pub(crate) fn finish(
         &mut self,
-        (facts, total): (&RunFacts, u64),
+        facts: &RunFacts,
         context: Context,
         found: &mut Vec<Diagnostic>,
     ) {
         while let Some(call) = self.ended.pop_front() {
             self.count(&call);
         }
-        let context = Context { untracked_calls: total.saturating_sub(self.seen), ..context };
+        let context = Context { has_overflowed: self.has_overflowed, ..context };
         for (expected, tallies) in &self.expected {
             let answers = match &expected.question {
                 Question::Calls(pattern) => pattern.answers(&tallies.calls, context),

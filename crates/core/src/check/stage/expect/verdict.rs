@@ -2,6 +2,7 @@
 
 use super::truth::{Tally, Truth, lines};
 use crate::check::end_of_run::EndCause;
+use crate::limits::CALLS_OPEN_MAX;
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
 
@@ -15,22 +16,22 @@ pub(crate) struct Context {
     /// Whether they show the text of the answer.
     pub(crate) shows_text: bool,
     pub(crate) has_lost_line: bool,
-    /// Calls that came but could not be followed.
-    pub(crate) untracked_calls: u64,
+    /// Whether more calls were open at once than are followed. No agent has so many, but what an
+    /// agent writes could hide a forbidden call behind them: what is uncertain then fails.
+    pub(crate) has_overflowed: bool,
     pub(crate) cause: EndCause,
 }
 
 impl Context {
     /// How many calls may be there of which nothing is known.
     pub(super) fn hidden_calls(self) -> u64 {
-        if self.shows_calls && !self.has_lost_line { self.untracked_calls } else { u64::MAX }
+        if self.has_overflowed || self.why_hidden().is_some() { u64::MAX } else { 0 }
     }
 
     fn why_hidden(self) -> Option<&'static str> {
         match self {
             Self { shows_calls: false, .. } => Some("this stream shows no tool calls"),
             Self { has_lost_line: true, .. } => Some("a line is not a usable event"),
-            Self { untracked_calls: 1.., .. } => Some("too many calls were open to follow them"),
             Self { .. } => None,
         }
     }
@@ -65,6 +66,12 @@ pub(super) fn diagnostic(
             let notes: Vec<String> = stopped.into_iter().chain(note).collect();
             let note = (!notes.is_empty()).then(|| notes.join("; "));
             (Rule::ExpectationFailed, fact, note)
+        }
+        Truth::Unknown if context.has_overflowed => {
+            let question = question.as_deref().unwrap_or(statement);
+            let message = format!("it is uncertain whether {question}");
+            let note = format!("more than {CALLS_OPEN_MAX} tool calls were open at once");
+            (Rule::ExpectationFailed, message, Some(note))
         }
         Truth::Unknown => {
             let question = question.as_deref().unwrap_or(statement);
