@@ -48,6 +48,7 @@ def every_end(event: nc.End | nc.Cut | nc.Answer) -> str | None:
 def made() -> nc.AnyEvent:
     event = nc.TextDelta.from_dict({"type": "text_delta", "text": "hi", "segment": 1})
     assert_type(event, nc.TextDelta)
+    assert_type(nc.Event.from_dict(event.to_dict()), nc.AnyEvent)
     return event
 
 

@@ -43,6 +43,8 @@ _CLASSES: dict[str, type[OutcomeError]] = {
 
 
 def raise_for(end: RunEnd) -> None:
+    # pytest shows the test that failed, not these lines.
+    __tracebackhide__ = True
     if not end.passed:
         raise _CLASSES.get(end.outcome, OutcomeError)(end)
 

@@ -30,7 +30,7 @@ class Event:
     def to_json(self) -> str:
         """The line of `--to events --raw`."""
     @classmethod
-    def from_dict(cls, members: Mapping[str, Any]) -> Self:
+    def from_dict(cls, members: Mapping[str, Any]) -> AnyEvent:
         """An event with these members, such as those of `to_dict()`. A harness is tested with it.
         Raises ValueError unless they are an event of `--to events`, and of this class."""
     def __copy__(self) -> Self: ...
@@ -62,6 +62,8 @@ class Session(Event):
         "tools",
         "servers",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["session"]: ...
     @property
@@ -96,6 +98,8 @@ class SessionChanged(Event):
     version: The version of the agent.
     """
     __match_args__ = ("session_id", "directory", "version", "model", "mode", "tools", "servers")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["session_changed"]: ...
     @property
@@ -117,6 +121,8 @@ class SessionChanged(Event):
 class Turn(Event):
     """Another turn begins. The first, which has no such event, is 1."""
     __match_args__ = ("turn",)
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["turn"]: ...
     @property
@@ -138,6 +144,8 @@ class TurnEnded(Event):
         "error_text",
         "structured",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["turn_ended"]: ...
     @property
@@ -162,6 +170,8 @@ class TextDelta(Event):
     segment: The number of the text segment in this stream, from 1.
     """
     __match_args__ = ("text", "segment")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["text_delta"]: ...
     @property
@@ -178,6 +188,8 @@ class Text(Event):
     segment: The number of the text segment in this stream, from 1.
     """
     __match_args__ = ("text", "segment", "bytes")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["text"]: ...
     @property
@@ -195,6 +207,8 @@ class TextAbandoned(Event):
     segment: The number of the text segment in this stream, from 1.
     """
     __match_args__ = ("segment", "replaced")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["text_abandoned"]: ...
     @property
@@ -206,6 +220,8 @@ class TextAbandoned(Event):
 class Answer(Event):
     """The agent gives its answer as a whole at the end; it repeats what came before."""
     __match_args__ = ("text",)
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["answer"]: ...
     @property
@@ -226,6 +242,8 @@ class CallStarted(Event):
     tool: The tool's name, by the agent.
     """
     __match_args__ = ("call", "id", "tool", "parent", "kind", "detail", "files", "arguments")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["call_started"]: ...
     @property
@@ -259,6 +277,8 @@ class CallUpdated(Event):
     tool: The tool's name, by the agent.
     """
     __match_args__ = ("call", "id", "tool", "parent", "kind", "detail", "files", "arguments")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["call_updated"]: ...
     @property
@@ -318,6 +338,8 @@ class CallCompleted(Event):
         "started_line",
         "started_ms",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["call_completed"]: ...
     @property
@@ -383,6 +405,8 @@ class CallCorrected(Event):
         "outcome",
         "instead_of",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["call_corrected"]: ...
     @property
@@ -430,6 +454,8 @@ class CallUnfinished(Event):
         "started_line",
         "started_ms",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["call_unfinished"]: ...
     @property
@@ -457,6 +483,8 @@ class CallUnfinished(Event):
 class ThinkingDelta(Event):
     """More of the agent's reasoning."""
     __match_args__ = ("text", "block")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["thinking_delta"]: ...
     @property
@@ -468,6 +496,8 @@ class ThinkingDelta(Event):
 class ThinkingEnd(Event):
     """The block of reasoning is complete."""
     __match_args__ = ("block",)
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["thinking_end"]: ...
     @property
@@ -477,6 +507,8 @@ class ThinkingEnd(Event):
 class Plan(Event):
     """The agent's list of things to do changed: all of it, at most 1,000 items."""
     __match_args__ = ("items",)
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["plan"]: ...
     @property
@@ -514,6 +546,8 @@ class Notice(Event):
         "limit",
         "resets_at_ms",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["notice"]: ...
     @property
@@ -547,6 +581,8 @@ class Notice(Event):
 class Error(Event):
     """The agent reports an error. After a failure or a fatal one, the turn cannot succeed."""
     __match_args__ = ("message", "severity")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["error"]: ...
     @property
@@ -578,6 +614,8 @@ class MessageUsage(Event):
         "output_tokens",
         "reasoning_tokens",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["message_usage"]: ...
     @property
@@ -622,6 +660,8 @@ class Usage(Event):
         "output_tokens",
         "reasoning_tokens",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["usage"]: ...
     @property
@@ -653,6 +693,8 @@ class Defect(Event):
     related_line: A line that belongs to it, such as the start of the call.
     """
     __match_args__ = ("rule", "severity", "message", "note", "related_line", "call_id", "demand")
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["defect"]: ...
     @property
@@ -721,6 +763,8 @@ class End(Event):
         "errors",
         "warnings",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["end"]: ...
     @property
@@ -823,6 +867,8 @@ class Cut(Event):
         "errors",
         "warnings",
     )
+    @classmethod
+    def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
     def type(self) -> Literal["cut"]: ...
     @property

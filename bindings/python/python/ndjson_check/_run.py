@@ -419,6 +419,7 @@ class Run:
 
     def raise_for_outcome(self) -> None:
         """Raises an OutcomeError unless `end.passed`."""
+        __tracebackhide__ = True
         raise_for(self.end)
 
     def _repr_html_(self) -> str | None:
