@@ -13,10 +13,11 @@ use crate::readers::text;
 /// The name of a configuration in messages.
 const CONFIG: &str = "ndjson-check.toml";
 
-#[derive(Deserialize)]
+#[derive(PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Options {
-    name: Option<String>,
+    /// The name of the stream.
+    pub(crate) name: Option<String>,
     profile: Option<String>,
     #[serde(default)]
     strict: bool,
@@ -39,7 +40,7 @@ pub(crate) struct Options {
     thinking: bool,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Level {
     Error,
@@ -48,10 +49,6 @@ enum Level {
 }
 
 impl Options {
-    pub(crate) fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or("-")
-    }
-
     pub(crate) fn output(&self) -> Result<Option<Box<dyn Output>>, String> {
         let Self { raw: is_raw, results, thinking, .. } = *self;
         let style = FormStyle { is_raw, results, thinking };

@@ -38,14 +38,12 @@ pub(crate) struct Writing {
 }
 
 impl Writing {
-    pub(crate) fn open(options: &Options) -> Result<Self, String> {
-        let checker = options.checker()?;
+    pub(crate) fn open(checker: Checker, options: &Options, name: &str) -> Result<Self, String> {
         let output: Option<Box<dyn Output>> = options.output()?;
         let writer = match output {
             None => Writer::Events(Box::default()),
             Some(output) => Writer::Text(Written::new(Vec::new(), output)),
         };
-        let name = options.name();
         let stream = OwnStream::new(MutBorrow::new(checker), |checker| {
             Some(checker.borrow_mut().stream(name))
         });

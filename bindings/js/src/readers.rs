@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ndjson_check::ProducerExit;
+use ndjson_check::{Checker, ProducerExit};
 
 use crate::options::{Exit, Options};
 use crate::output::Writing;
@@ -11,12 +11,22 @@ use crate::output::Writing;
 pub(crate) struct Readers {
     open: BTreeMap<u32, Box<Writing>>,
     last: u32,
+    /// The latest checker and what it was built from: most readers of a program want the same one,
+    /// and clones share profiles.
+    latest: Option<(Options, Checker)>,
 }
 
 impl Readers {
     pub(crate) fn open(&mut self, options: &[u8]) -> Result<u32, String> {
-        let options: Options = serde_json::from_slice(options).map_err(text)?;
-        let open = Box::new(Writing::open(&options)?);
+        let mut options: Options = serde_json::from_slice(options).map_err(text)?;
+        let name = options.name.take();
+        let checker = match self.latest.take().filter(|(latest, _)| *latest == options) {
+            Some((_, checker)) => checker,
+            None => options.checker()?,
+        };
+        let open = Writing::open(checker.clone(), &options, name.as_deref().unwrap_or("-"));
+        self.latest = Some((options, checker));
+        let open = Box::new(open?);
         let mut number = self.last;
         loop {
             // After 4,294,967,295 readers they begin again.
