@@ -45,9 +45,9 @@ fn read_size_does_not_change_the_report() {
 }
 
 /// Goal: a stream that is cut anywhere is never called complete.
-/// Method: check every byte prefix of every conforming stream, and every fifteenth one that ends long
-/// before a long stream does; success may be claimed only when the last event, the terminal one, is
-/// whole.
+/// Method: check every byte prefix of every conforming stream, and every fifteenth one that ends
+/// long before a long stream does; success may be claimed only when the last event, the terminal
+/// one, is whole.
 #[test]
 fn no_prefix_is_called_complete() {
     const LAST_BYTES: usize = 2_000;

@@ -11,6 +11,7 @@ mod catalogue;
 mod cli;
 mod command_lines;
 mod content;
+mod content_strings;
 #[path = "../contracts/mod.rs"]
 mod contracts;
 mod conversation;
