@@ -127,7 +127,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = exit_status, help_heading = "Check")]
     pub(crate) exit_status: Option<u8>,
 
-    /// Accept the findings in this file; fail if one is new or missing
+    /// Accept the findings in this file; fail on new errors and missing findings
     #[arg(long, value_name = "FILE", conflicts_with = "write_baseline", help_heading = "Check")]
     pub(crate) baseline: Option<PathBuf>,
 
@@ -227,7 +227,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_delimiter = ',', help_heading = "Run")]
     pub(crate) call_timeout: Vec<CallTimeout>,
 
-    /// Time to exit after the terminal event, and after work the agent waits for [default: 10s]
+    /// Time to exit after the terminal event and any background work [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
     pub(crate) exit_grace: Option<Duration>,
 

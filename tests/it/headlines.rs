@@ -192,7 +192,7 @@ fn commands_have_headlines() {
         ("true", "the stream is empty"),
         (
             "echo Summary:; echo '  result: done'; echo '  tests: passed'",
-            "plain text, not events: `Summary: result: done`; call the agent with its flag for \
+            "plain text, not events: `Summary: result: done`; run the agent with its flag for \
              events, such as --output-format stream-json or --json",
         ),
         (

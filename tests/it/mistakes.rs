@@ -240,10 +240,10 @@ fn empty_input_is_empty() {
 #[test]
 fn plain_text_leads_to_the_flag_of_the_agent() {
     for (options, flag) in [
-        (&[][..], "call the agent with its flag for events, such as --output-format stream-json"),
+        (&[][..], "run the agent with its flag for events, such as --output-format stream-json"),
         (&["--profile", "claude"], "call it as `claude -p --output-format stream-json --verbose`"),
         (&["--profile", "codex"], "call it as `codex exec --json`"),
-        (&["--profile", "jsonl"], "call the agent with its flag for events"),
+        (&["--profile", "jsonl"], "run the agent with its flag for events"),
     ] {
         let report = text(&run_on(options, b"I'll look.\nDone.\n").stdout);
         assert!(report.starts_with("✗ plain text, not events: "), "{report}");

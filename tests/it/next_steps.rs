@@ -136,7 +136,7 @@ fn other_names_of_recordings_are_found_or_named() {
     let output = run_in(folder.path(), &["runs"]);
     let (report, note) = (text(&output.stdout), text(&output.stderr));
     assert!(report.contains("✓ runs/B.NDJSON  succeeded"), "{report}");
-    let expected = "ndjson-check: note: 6 files look like recordings and are not checked: \
+    let expected = "ndjson-check: note: 6 files look like recordings, but are not checked: \
                     runs/bad.json, runs/bad.log, runs/c.TXT and 3 more; name them as arguments, \
                     or use the extension .ndjson\n";
     assert_eq!(note, expected);
@@ -145,7 +145,7 @@ fn other_names_of_recordings_are_found_or_named() {
     }
     let output = run_in(folder.path(), &["runs/other"]);
     assert_eq!(output.status.code(), Some(2));
-    let note = "note: 1 file looks like a recording and is not checked: runs/other/e.log; ";
+    let note = "note: 1 file looks like a recording, but is not checked: runs/other/e.log; ";
     assert!(text(&output.stderr).contains(note), "{output:?}");
 }
 

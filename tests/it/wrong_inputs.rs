@@ -104,7 +104,7 @@ fn a_program_that_failed_is_no_agent_without_its_flag() {
         assert!(!rest.contains("its flag") && !rest.contains("2>&1"), "{rest}");
     }
     let (head, _) = report("I fixed the error: the sum was wrong.\n");
-    assert!(head.contains("call the agent with its flag for events"), "{head}");
+    assert!(head.contains("run the agent with its flag for events"), "{head}");
 }
 
 /// Goal: binary data is no text, whatever its first bytes are.

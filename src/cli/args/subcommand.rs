@@ -32,7 +32,7 @@ ndjson-check profiles [NAME]
         #[command(subcommand)]
         draft: Option<ProfileDraft>,
     },
-    /// Print a JSON Schema: of events, reports, settings and others
+    /// Print a JSON Schema: events, reports, settings and others
     Schema {
         /// Print the schema of this format
         #[arg(value_enum, value_name = "WHAT", default_value = "events")]

@@ -68,8 +68,8 @@ impl Listed {
         };
         let (files, it) = match alike.len() {
             0 => return None,
-            1 => ("1 file looks like a recording and is".to_owned(), "it as an argument"),
-            count => (format!("{count} files look like recordings and are"), "them as arguments"),
+            1 => ("1 file looks like a recording, but is".to_owned(), "it as an argument"),
+            count => (format!("{count} files look like recordings, but are"), "them as arguments"),
         };
         Some(format!("{files} not checked: {named}{more}; name {it}, or use the extension .ndjson"))
     }

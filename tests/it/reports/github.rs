@@ -105,7 +105,7 @@ fn each_stream_that_fails_has_an_annotation() {
     let output = in_workflow(&folder).arg(&prose).arg(root().join(FAILED)).output().unwrap();
     let log = stdout(&output);
     let found = annotations(&log);
-    assert!(found[0].message.contains("plain text, not events: `I fixed it.`; call"), "{log}");
+    assert!(found[0].message.contains("plain text, not events: `I fixed it.`; run"), "{log}");
     assert!(found[1].message.contains("failed"), "{log}");
     assert!(found[2].message.contains("and 35 more: the line is not JSON; the first is"), "{log}");
 }

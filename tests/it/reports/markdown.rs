@@ -60,7 +60,7 @@ fn sentences_are_prose() {
         (&denied, "(for edits also `--permission-mode acceptEdits`) allows tools, unless"),
         (&denied, "## ✗ every tool call was refused (3 of 3: git push origin main, "),
         (&open, "line 5: the `shell` call `systemctl restart worker` was still open when"),
-        (b"Hi, *I* fixed\n", r"## ✗ plain text, not events: `Hi, *I* fixed`; call the agent"),
+        (b"Hi, *I* fixed\n", r"## ✗ plain text, not events: `Hi, *I* fixed`; run the agent"),
     ] {
         let report = stdout(&run_on(&["--report=markdown"], stream));
         assert!(report.contains(shown), "{shown}: {report}");

@@ -86,7 +86,7 @@ pub(super) fn what_is_missing(expects_turn: bool, holds_back_ends: bool) -> &'st
     if expects_turn {
         "the stream ends here, without an answer to the last message"
     } else if holds_back_ends {
-        "the stream ends here, before each turn that began has ended"
+        "the stream ends here, but a turn has not ended"
     } else {
         "the stream ends here, without a terminal event"
     }

@@ -9,7 +9,7 @@ use crate::rules::escape::{clipped, visible};
 pub(super) const STDERR_SAYS_WHY: &str = "the agent's standard error may say why";
 
 /// What is missing if it is not known which agent it is.
-const EVENTS_FLAG: &str = "call the agent with its flag for events";
+const EVENTS_FLAG: &str = "run the agent with its flag for events";
 
 /// What a text shows that is an error.
 const FAILED: &str = "the agent failed before its first event";

@@ -263,14 +263,14 @@ impl Foreign {
             ),
             Self::Array => (
                 "one JSON array",
-                "its first element is no whole object, or another format was asked for",
+                "its first element is not a complete object, or another format was requested",
             ),
             Self::NoArray => {
                 ("one JSON array", "the format `array` was asked for; leave it out, or use `auto`")
             }
             Self::PrettyPrinted => (
                 "JSON over several lines",
-                "call the agent with its flag for events, or write one event on each line: \
+                "run the agent with its flag for events, or write one event on each line: \
                      `jq -c . FILE | ndjson-check`",
             ),
         };
