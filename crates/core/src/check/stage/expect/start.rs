@@ -32,6 +32,8 @@ pub(super) struct StartTally {
     /// Those that did not start, as a message says, by their names.
     unavailable: BTreeSet<String>,
     tools: Vec<String>,
+    /// The line that listed them last.
+    listed_line: u64,
     /// Servers whose tools a call has used.
     used: BTreeSet<String>,
     /// The first id of the session, with its line, while none is the one that is asked for.
@@ -104,7 +106,7 @@ impl StartPattern {
                 if std::mem::take(&mut tally.is_new) =>
             {
                 tally.is_settled |= self.is_met(tally);
-                self.missing(tally, line)
+                self.missing(tally)
             }
             EventKind::CallCompleted(completed) if completed.outcome == CallOutcome::Succeeded => {
                 self.observe_use(&completed.call, tally);
@@ -137,7 +139,7 @@ impl StartPattern {
                     }
                 }
                 // Tools come with the session that begins; hooks before it have another id.
-                return session.tools.as_ref().and_then(|_| self.missing(tally, line));
+                return session.tools.as_ref().and_then(|_| self.missing(tally));
             }
             Self::Servers(_) => {
                 for server in session.servers.as_deref()? {
@@ -151,7 +153,7 @@ impl StartPattern {
                 tally.tools = session.tools.as_deref()?.to_vec();
             }
         }
-        (tally.is_shown, tally.is_new) = (true, true);
+        (tally.is_shown, tally.is_new, tally.listed_line) = (true, true, line);
         None
     }
 
@@ -205,7 +207,7 @@ impl StartPattern {
 
     /// Another session, a server that the agent cannot use or does not have, or a tool that it does
     /// not have; with the line that shows it.
-    fn missing(&self, tally: &StartTally, line: u64) -> Option<(String, u64)> {
+    fn missing(&self, tally: &StartTally) -> Option<(String, u64)> {
         if tally.is_settled {
             return None;
         }
@@ -238,7 +240,7 @@ impl StartPattern {
                 format!("there must be a tool {glob}, but there is none")
             }
         };
-        Some((fault, line))
+        Some((fault, tally.listed_line))
     }
 
     /// Whether everything is known to be there.
@@ -254,7 +256,7 @@ impl StartPattern {
 
     /// Applies to every run. A run that failed does not have to show it.
     pub(super) fn answer(&self, tally: &StartTally, context: Context) -> Option<Answered> {
-        let fault = tally.fault.clone().or_else(|| self.missing(tally, 0));
+        let fault = tally.fault.clone().or_else(|| self.missing(tally));
         let truth = match (&fault, self.is_met(tally)) {
             (Some(_), _) => Truth::No,
             (None, true) => Truth::Yes,
