@@ -162,14 +162,15 @@ fn a_failed_run_is_not_said_to_have_failed_twice() {
     assert!(!report.contains("the run failed"), "{report}");
 }
 
-/// Goal: who accepts a finding still reads what happened.
+/// Goal: who accepts a finding still reads what happened, in a sentence of a run that passes.
 #[test]
-fn a_baseline_leaves_the_sentence_as_it_is() {
+fn a_baseline_hides_nothing_that_happened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("known.json");
     let baseline = path.to_str().unwrap();
     let refused = fixture("rules/all-calls-refused/all-of-them.ndjson");
     run_on(&["--write-baseline", baseline], &refused);
     let says = headline("", &["--baseline", baseline], &refused);
-    assert_eq!(says, headline("", &[], &refused));
+    assert_eq!(says, headline("", &["--allow", "all-calls-refused"], &refused));
+    assert!(says.starts_with("succeeded, but tool calls were refused (4 of 4: rm -rf"), "{says}");
 }

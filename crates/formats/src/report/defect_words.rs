@@ -91,12 +91,11 @@ fn unknown(found: &Diagnostic) -> String {
 
 pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentence {
     let refusals = refusals(summary);
-    // A baseline accepts findings; it does not change what happened.
-    let is_accepted = summary.known > 0;
-    let all_refused = is_accepted && refusals > 0 && refusals == summary.call_counts.total;
-    if found.of(Rule::AllCallsRefused).is_some() || all_refused {
+    if found.of(Rule::AllCallsRefused).is_some() {
         return (ALL_REFUSED, refused(summary).1);
     }
+    // A baseline accepts findings; it does not change what happened.
+    let is_accepted = summary.known > 0;
     let shows = [Rule::DeniedCall, Rule::RejectedWithoutStart];
     let is_shown = is_accepted || shows.into_iter().any(|rule| found.of(rule).is_some());
     let none_succeeded = refusals > 0 && found.of(Rule::AllCallsFailed).is_some();
