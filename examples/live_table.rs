@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example live_table -- FILE...` reads the files in turns, as a server reads sockets.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 
 use ndjson_check::escape::visible;
 use ndjson_check::{Checker, Event, EventKind, ProducerExit, Reader, TextSegment};
@@ -11,14 +11,22 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    for row in follow(&files)? {
-        // The model writes the text: it must not control the terminal.
-        let [name, agent, model, text] =
-            [&row.name, &row.agent, &row.model, &row.text].map(|it| visible(it));
-        let Row { calls, outcome, .. } = &row;
-        writeln!(io::stdout(), "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")?;
-    }
+    let clears = io::stdout().is_terminal();
+    follow(&files, |rows| {
+        let mut out = io::stdout().lock();
+        // In a terminal, each table replaces the one before.
+        out.write_all(if clears { b"\x1b[H\x1b[2J" } else { b"\n" })?;
+        rows.iter().try_for_each(|row| print(row, &mut out))
+    })?;
     Ok(())
+}
+
+fn print(row: &Row, out: &mut impl Write) -> io::Result<()> {
+    // The model writes the text: it must not control the terminal.
+    let [name, agent, model, text] =
+        [&row.name, &row.agent, &row.model, &row.text].map(|it| visible(it));
+    let Row { calls, outcome, .. } = row;
+    writeln!(out, "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")
 }
 
 /// What is known of a run.
@@ -55,30 +63,38 @@ impl Row {
     }
 }
 
-fn follow(files: &[String]) -> Result<Vec<Row>> {
+/// Reads the files in turns, and calls `show` after each turn.
+fn follow(files: &[String], mut show: impl FnMut(&[Row]) -> io::Result<()>) -> Result<Vec<Row>> {
     let checker = Checker::builder().build()?;
-    let mut streams: Vec<(Vec<u8>, Reader, Row)> = Vec::new();
+    let (mut rows, mut streams) = (Vec::new(), Vec::new());
     for file in files {
-        let row = Row { name: file.clone(), ..Row::default() };
-        streams.push((std::fs::read(file)?, checker.reader(file), row));
+        rows.push(Row { name: file.clone(), ..Row::default() });
+        streams.push(Some((std::fs::read(file)?, checker.reader(file))));
     }
-    while streams.iter().any(|(bytes, ..)| !bytes.is_empty()) {
-        for (bytes, reader, row) in &mut streams {
-            let rest = bytes.split_off(bytes.len().min(100));
-            for event in reader.feed(&std::mem::replace(bytes, rest))? {
-                row.take(event);
+    while streams.iter().any(Option::is_some) {
+        for (stream, row) in streams.iter_mut().zip(&mut rows) {
+            // A stream of no known agent is over, and the others go on.
+            if let Err(error) = turn(stream, row) {
+                (row.outcome, *stream) = (error.to_string(), None);
             }
         }
-    }
-    let mut rows = Vec::new();
-    for (_, reader, mut row) in streams {
-        // The end shows the last events, and that the run is over.
-        for event in reader.finish(&ProducerExit::default())?.events {
-            row.take(event);
-        }
-        rows.push(row);
+        show(&rows)?;
     }
     Ok(rows)
+}
+
+/// The next bytes of a stream; after the last ones, its end, and there is no stream any more.
+fn turn(stream: &mut Option<(Vec<u8>, Reader)>, row: &mut Row) -> Result<()> {
+    let Some((bytes, reader)) = stream else { return Ok(()) };
+    let rest = bytes.split_off(bytes.len().min(1_000));
+    let events = reader.feed(&std::mem::replace(bytes, rest))?;
+    events.into_iter().for_each(|event| row.take(event));
+    if let Some((_, reader)) = stream.take_if(|(bytes, _)| bytes.is_empty()) {
+        // The end shows the last events, and that the run is over.
+        let events = reader.finish(&ProducerExit::default())?.events;
+        events.into_iter().for_each(|event| row.take(event));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -87,7 +103,12 @@ fn each_stream_has_its_row() -> Result<()> {
     let fixture = |name: &str| format!("{}/fixtures/agents/{name}", env!("CARGO_MANIFEST_DIR"));
     let files = ["cursor/plain", "cursor/is-error", "claude/denials-in-the-result", "codex/cut"]
         .map(|name| fixture(&format!("{name}.ndjson")));
-    let rows = follow(&files)?;
+    let mut tables = 0;
+    let rows = follow(&files, |rows| {
+        tables += usize::from(rows.len() == 4);
+        Ok(())
+    })?;
+    assert!(tables > 5, "{tables}");
     let shown = rows.iter().map(|row| (&*row.agent, row.calls, &*row.outcome));
     assert_eq!(
         shown.collect::<Vec<_>>(),
