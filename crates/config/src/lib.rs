@@ -159,7 +159,7 @@ impl Config {
         let mut builder = builder
             .profile(self.profile())
             .strict(self.table.strict)
-            .config_file(self.file().map(|file| file.display().to_string()))
+            .configured_by(self.file().map(|file| file.display().to_string()))
             .limits(self.table.limits.limits())
             .prices(self.table.prices.iter().map(|(model, price)| price.of(model)).collect());
         for (name, level) in &self.table.rules {

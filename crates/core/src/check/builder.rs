@@ -115,9 +115,9 @@ impl CheckerBuilder {
         self
     }
 
-    /// The configuration file from which the options are, for a note in the summary.
+    /// Names the file that the options come from in a note of the summary. It is not read.
     #[must_use]
-    pub fn config_file(mut self, file: Option<String>) -> Self {
+    pub fn configured_by(mut self, file: Option<String>) -> Self {
         self.options.config_file = file;
         self
     }
