@@ -6,7 +6,9 @@ import { createInterface } from "node:readline";
 import { cpSync, createReadStream, mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
@@ -444,6 +446,33 @@ test("the last event always comes", async () => {
   assert.equal((await all(bytes.subarray(0, 3000), { profile: "cursor" })).at(-1).type, "cut");
   assert.equal((await all([bytes.toString(), "\ud83d"], { profile: "cursor" })).at(-1).verdict, "non-conforming");
   assert.equal((await all(new Uint8Array(), { profile: "cursor" })).at(-1).type, "cut");
+});
+
+test("a silent source can be left", async () => {
+  const begin = bytes.subarray(0, 3000);
+  const web = () => {
+    let cancelled = false;
+    const stream = new ReadableStream({ start: (its) => its.enqueue(begin), cancel: () => (cancelled = true) });
+    return { stream, isEnded: () => cancelled };
+  };
+  const node = () => {
+    const stream = new PassThrough();
+    stream.write(begin);
+    return { stream, isEnded: () => stream.destroyed };
+  };
+  for (const source of [web, node]) {
+    for (const read of [(it) => events(it), (it) => convertParts(it, "events"), (it) => events(it, { profile: "cursor" })]) {
+      const { stream, isEnded } = source();
+      const parts = read(stream);
+      const seen = [(await parts.next()).value];
+      // The last one comes when there is nothing to read any more.
+      let waiting = parts.next();
+      for (let next; (next = await Promise.race([waiting, delay(100)])); waiting = parts.next()) seen.push(next.value);
+      assert.equal((await parts.return()).done, true);
+      assert.deepEqual(await waiting, { done: true, value: undefined });
+      assert.ok(isEnded() && seen.length > 0);
+    }
+  }
 });
 
 test("what cannot be checked is an error", async () => {

@@ -34,6 +34,33 @@ const NO_SOURCE = "the source is no stream, iterable, response, file, bytes or s
 /** Ends a source at once, although a part of it is awaited. */
 interface Leave {
   now?: () => unknown;
+  /** Nobody wants the rest. */
+  isLeft?: boolean;
+}
+
+/** A generator that can be left while its source is silent. Another iterable than a stream is left with its next part. */
+function leavable<T>(leave: Leave, generator: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
+  const [end, fail] = [generator.return.bind(generator), generator.throw.bind(generator)];
+  const wake = () => {
+    leave.isLeft = true;
+    // How the source ends does not matter any more.
+    void (async () => leave.now?.())().catch(() => {});
+  };
+  generator.return = (value) => (wake(), end(value));
+  generator.throw = (error) => (wake(), fail(error));
+  return generator;
+}
+
+/** The parts of a source until it is left. What a source says that was left does not matter. */
+async function* untilLeft<T>(parts: AsyncIterable<T>, leave: Leave): AsyncGenerator<T, void, undefined> {
+  try {
+    for await (const part of parts) {
+      if (leave.isLeft) return;
+      yield part;
+    }
+  } catch (error) {
+    if (!leave.isLeft) throw error;
+  }
 }
 
 async function* webChunks(stream: WebStream, leave: Leave = {}): AsyncGenerator<Chunk> {
@@ -95,8 +122,7 @@ async function* encoded(source: Source, leave: Leave): AsyncGenerator<Uint8Array
 const GZIP = [0x1f, 0x8b] as const;
 
 /** The bytes of a source, unpacked if they begin as a gzip archive does. No event begins so. */
-async function* bytesOf(source: Source): AsyncGenerator<Uint8Array> {
-  const leave: Leave = {};
+async function* bytesOf(source: Source, leave: Leave): AsyncGenerator<Uint8Array> {
   const parts = encoded(source, leave);
   let begin: Uint8Array | undefined = new Uint8Array();
   for await (const bytes of parts) {
@@ -175,19 +201,26 @@ function ofCheck({ exitStatus, signal, stderr, onSummary, ...check }: EventsOpti
 }
 
 /** The events of a stream, each as soon as it is known. The last one is `end` or `cut`. */
-export async function* events(
+export function events(source: Source, options: EventsOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
+  const leave: Leave = {};
+  return leavable(leave, eventsOf(source, options, leave));
+}
+
+async function* eventsOf(
   source: Source,
-  options: EventsOptions = {},
+  options: EventsOptions,
+  leave: Leave,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   verify(options, { ...CHECK, ...LATER_END, onSummary: CALLBACK });
   holdRejections(options);
   await init();
   const reader = new Reader(ofCheck(options));
   try {
-    for await (const bytes of bytesOf(source)) {
+    for await (const bytes of untilLeft(bytesOf(source, leave), leave)) {
       // In an async generator `yield*` waits once more for each event.
       for (const event of reader.feed(bytes)) yield event;
     }
+    if (leave.isLeft) return;
     yield* reader.finishRun(await laterExitOf(options));
     await options.onSummary?.(reader.summary);
   } finally {
@@ -225,42 +258,45 @@ export interface ConvertOptions extends CheckOptions, LaterProcessEnd {
 
 async function* written(
   source: Source,
-  output: string,
+  output: () => string,
   options: ConvertOptions,
+  leave: Leave = {},
 ): AsyncGenerator<string, void, undefined> {
   verify(options, { ...CHECK, ...LATER_END, raw: FLAG, results: WHOLE, thinking: FLAG });
   const { exitStatus, signal, stderr, ...rest } = options;
   holdRejections(options);
   await init();
   const core = Core.get();
-  const number = core.open({ ...rest, output });
+  const number = core.open({ ...rest, output: output() });
   // An answer may end inside a character only where the stream itself is no UTF-8.
   let parts: string[] = [];
   try {
-    for await (const bytes of bytesOf(source)) {
+    for await (const bytes of untilLeft(bytesOf(source, leave), leave)) {
       core.feed(number, bytes, (answer) => parts.push(decode(answer)));
       yield* parts;
       parts = [];
     }
+    if (leave.isLeft) return;
     yield decode(core.finish(number, await laterExitOf(options)));
   } finally {
     core.close(number);
   }
 }
 
-async function whole(source: Source, output: string, options: ConvertOptions): Promise<string> {
+async function whole(source: Source, output: () => string, options: ConvertOptions): Promise<string> {
   const parts: string[] = [];
   for await (const part of written(source, output, options)) parts.push(part);
   return parts.join("");
 }
 
 /** The stream in another form, in parts: each as soon as it is written. */
-export async function* convertParts(
+export function convertParts(
   source: Source,
   form: Form,
   options: ConvertOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  yield* written(source, choose("form", form, FORMS), options);
+  const leave: Leave = {};
+  return leavable(leave, written(source, () => choose("form", form, FORMS), options, leave));
 }
 
 /** The stream in another form, as `--to` writes it. */
@@ -269,12 +305,12 @@ export async function convert(
   form: Form,
   options: ConvertOptions = {},
 ): Promise<string> {
-  return whole(source, choose("form", form, FORMS), options);
+  return whole(source, () => choose("form", form, FORMS), options);
 }
 
 /** A log of the run: one line for each action. */
 export function toText(source: Source, options: ConvertOptions = {}): Promise<string> {
-  return whole(source, "text", options);
+  return whole(source, () => "text", options);
 }
 
 /** A report about the stream; the findings with their lines are in `json`. */
@@ -283,5 +319,5 @@ export async function report(
   kind: ReportKind,
   options: CheckOptions & LaterProcessEnd = {},
 ): Promise<string> {
-  return whole(source, `${choose("kind of report", kind, REPORTS)}-report`, options);
+  return whole(source, () => `${choose("kind of report", kind, REPORTS)}-report`, options);
 }
