@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { run } from "ndjson-check";
+import { toConform, toPass } from "ndjson-check/matchers";
 import { PROGRAM } from "./fixtures.mjs";
 
 const agent = (args, options) => run(PROGRAM, ["replay", ...args, "--speed", "max"], options);
@@ -27,6 +28,16 @@ for (const { fault, options, headline } of faults) {
     assert.ok(end.headline.startsWith(headline), end.headline);
   });
 }
+
+test("a run is matched", async () => {
+  assert.equal((await toPass(agent(["cursor", "plain"]))).pass, true);
+  const failed = agent(["claude", "not-logged-in", "--stderr-lines", "1"]);
+  const result = await toPass(failed);
+  assert.equal(result.pass, false);
+  assert.match(result.message(), /^the run does not pass: failed: .*\n  stderr: replay: line 1 of standard error$/);
+  assert.equal((await toConform(await failed.end)).pass, true);
+  await assert.rejects(toPass(failed, { strict: true }), /TypeError: a run was checked with the options of `run`/);
+});
 
 test("leaving the loop ends the command", async () => {
   const began = Date.now();
