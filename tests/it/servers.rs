@@ -82,7 +82,7 @@ fn a_message_names_a_server_that_is_missing() {
     let file = root().join("fixtures/rules/tool-server-unavailable/in-a-message.ndjson");
     let stream = std::fs::read_to_string(file).unwrap();
     let found = |name| raised(&stream, "codex", &Expectation::Servers(names(&[name]))).unwrap();
-    let message = "the tool server `tracker` must be available, but it is not; see line 4";
+    let message = "the tool server `tracker` must be available, but it is not; see line 2";
     assert_eq!(found("tracker"), (Rule::ExpectationFailed, message.to_owned()));
     // The agent does not list other servers.
     for name in ["docs", "track*"] {

@@ -88,12 +88,12 @@ fn the_start_of_a_run_is_as_expected() {
     assert_eq!(fault(&run("s2", &json!({})), &session), message);
     let failed = run_with(json!({"mcp_servers": [{"name": "tracker", "status": "failed"}]}));
     let message =
-        "the tool server `tracker` must be available, but it is not: `failed`; see line 2";
+        "the tool server `tracker` must be available, but it is not: `failed`; see line 1";
     assert_eq!(fault(&failed, &servers), message);
     let none = run_with(json!({"mcp_servers": [], "tools": ["Bash"]}));
-    let message = "there must be a tool server `tracker`, but there is none; see line 2";
+    let message = "there must be a tool server `tracker`, but there is none; see line 1";
     assert_eq!(fault(&none, &servers), message);
-    let message = "there must be a tool `mcp__tracker__*`, but there is none; see line 2";
+    let message = "there must be a tool `mcp__tracker__*`, but there is none; see line 1";
     assert_eq!(fault(&none, &tools), message);
 }
 

@@ -41,7 +41,7 @@ impl<'c> DemandCheck<'c> {
         used: (&RunFacts, CallCounts),
     ) -> Broken {
         if let Some(rare) = &facts.rare {
-            self.expect.observe_unavailable(&rare.unavailable);
+            self.expect.observe_unavailable(&rare.unavailable, facts.line);
         }
         self.expect.observe(events);
         let has_messages = self.messages(events, used.0);

@@ -235,12 +235,12 @@ impl<'c> ExpectCheck<'c> {
     }
 
     /// Servers that did not start.
-    pub(crate) fn observe_unavailable(&mut self, unavailable: &[Unavailable]) {
+    pub(crate) fn observe_unavailable(&mut self, unavailable: &[Unavailable], line: u64) {
         let is_server = |it: &&Unavailable| it.is == ToolSource::Server;
         for Unavailable { name, .. } in unavailable.iter().filter(is_server) {
             for (expected, tallies) in &mut self.expected {
                 if let Question::Start(pattern) = &expected.question {
-                    pattern.observe_unavailable(name, &mut tallies.start);
+                    pattern.observe_unavailable(name, line, &mut tallies.start);
                 }
             }
         }

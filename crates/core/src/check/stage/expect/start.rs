@@ -32,7 +32,7 @@ pub(super) struct StartTally {
     /// Those that did not start, as a message says, by their names.
     unavailable: BTreeSet<String>,
     tools: Vec<String>,
-    /// The line that listed them last.
+    /// The line that said last which there are.
     listed_line: u64,
     /// Servers whose tools a call has used.
     used: BTreeSet<String>,
@@ -178,10 +178,10 @@ impl StartPattern {
     }
 
     /// A server that did not start, by its name.
-    pub(super) fn observe_unavailable(&self, server: &str, tally: &mut StartTally) {
+    pub(super) fn observe_unavailable(&self, server: &str, line: u64, tally: &mut StartTally) {
         if matches!(self, Self::Servers(_)) && tally.unavailable.len() < SESSION_LIST_MAX {
             tally.unavailable.insert(server.to_owned());
-            tally.is_new = true;
+            (tally.is_new, tally.listed_line) = (true, line);
         }
     }
 
