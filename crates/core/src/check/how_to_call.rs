@@ -5,7 +5,7 @@ use super::error_text::is_failure;
 use crate::profile::Profile;
 use crate::rules::escape::{clipped, visible};
 
-/// The note on a stream without a byte, where standard error was not read.
+/// The note on a stream that is empty or cut short, where standard error was not read.
 pub(super) const STDERR_SAYS_WHY: &str = "the agent's standard error may say why";
 
 /// What is missing if it is not known which agent it is.

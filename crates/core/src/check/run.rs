@@ -337,9 +337,9 @@ impl<'c> Run<'c> {
         self.text_explains(&end, exit, lines.failure_text());
         let found = &mut findings.pending;
         if let Some(cut) = lines.cut_line.take().filter(|_| end.reports_cut_line()) {
-            let is_missing = needs_terminal && self.terminal.terminal_line().is_none();
-            let note = is_missing.then(|| self.missing("there is no terminal event"));
-            found.push(Diagnostic { note, ..cut });
+            let has_no_end = needs_terminal && self.terminal.terminal_line().is_none();
+            let missing = has_no_end.then(|| self.missing(Some("there is no terminal event")));
+            found.push(Diagnostic { note: missing.flatten(), ..cut });
         }
         self.report_doubts(found);
         let (line, offset) = self.terminal.last_event();
@@ -350,7 +350,7 @@ impl<'c> Run<'c> {
             EndCause::NoTerminalEvent => {
                 let message = what_is_missing(expects_turn, self.session.holds_back_ends());
                 let missing = Diagnostic::new(Rule::MissingTerminalEvent, message);
-                found.push(missing.note(self.missing("the run was cut short")).at(line, offset));
+                found.push(Diagnostic { note: self.why_cut(exit), ..missing.at(line, offset) });
             }
             _ => {}
         }

@@ -146,7 +146,7 @@ fn is_news(note: &Note, summary: &StreamSummary, headline: &Headline) -> bool {
         // A finding, or the sentence, says the same.
         Note::ExitStatusMeaning(meaning) if meaning == RUN_FAILED => headline.passed,
         Note::ExitStatusMeaning(_) if found(Rule::ExitStatusContradictsResult) => false,
-        Note::CutShort { open_calls: None, .. } if found(Rule::TruncatedLine) => false,
+        Note::CutShort { no_terminal_event: true, .. } if found(Rule::TruncatedLine) => false,
         Note::FailureReported { .. } if found(Rule::SuccessAfterFatalError) => false,
         Note::FailureReported { line, sign } => {
             let is_said = headline.rest == failure_at(summary, *line, *sign);

@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::check::end_of_run::{EndOfRun, ProducerExit, StopReason, duration};
+use crate::check::how_to_call::STDERR_SAYS_WHY;
 use crate::check::{Note, Outcome};
 use crate::profile::TerminalPolicy;
 
@@ -87,11 +88,19 @@ impl Run<'_> {
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
+    /// What a cut run leaves open, and where to look for the reason.
+    pub(super) fn why_cut(&self, exit: &ProducerExit) -> Option<String> {
+        let place = exit.stderr.is_none().then(|| STDERR_SAYS_WHY.to_owned());
+        let parts: Vec<String> = self.missing(None).into_iter().chain(place).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
     /// What a stream without its terminal event leaves open.
-    pub(super) fn missing(&self, fact: &str) -> String {
+    pub(super) fn missing(&self, fact: Option<&str>) -> Option<String> {
         let work = self.background.open_summary(self.session.session_id(), &self.calls);
         let open = [self.calls.open_summary(), work];
         let open = open.iter().flatten().map(String::as_str);
-        [fact].into_iter().chain(open).collect::<Vec<_>>().join("; ")
+        let parts: Vec<&str> = fact.into_iter().chain(open).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 }
