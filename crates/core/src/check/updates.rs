@@ -30,6 +30,7 @@ pub(crate) struct CallUpdate<'a> {
     pub(crate) change: CallChange,
     /// The number of the call in the stream, from 1.
     pub(crate) number: u64,
+    /// Whether it is the first that is known of the call.
     pub(crate) is_new: bool,
     /// The half of the call in the event; none where the event is about something else.
     pub(crate) call: Option<&'a Call<'a>>,
@@ -44,12 +45,18 @@ pub(crate) struct CallUpdate<'a> {
 
 impl<'a> CallUpdate<'a> {
     pub(crate) fn new(
-        TableChange { change, number, is_new }: TableChange,
+        change: CallChange,
+        number: u64,
         call: &'a Call<'a>,
         rules: &'a CallRules,
     ) -> Self {
         let id = Cow::Borrowed(call.id.as_str());
-        Self { is_new, call: Some(call), ..Self::of_other_event(change, number, id, rules) }
+        Self { call: Some(call), ..Self::of_other_event(change, number, id, rules) }
+    }
+
+    /// The same, for the first that is known of the call.
+    pub(crate) fn first(self) -> Self {
+        Self { is_new: true, ..self }
     }
 
     /// The event is not about this call, and shows what became of it.
@@ -134,29 +141,10 @@ impl<'a> CallUpdate<'a> {
     }
 }
 
-/// A change of one call in the table of calls.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TableChange {
-    pub(crate) change: CallChange,
-    pub(crate) number: u64,
-    /// Whether it is the first that is known of the call.
-    pub(crate) is_new: bool,
-}
-
 fn times(rule: &CallDuration, call: Scope<'_>) -> Option<(f64, f64)> {
     let CallDuration::Between { start, end } = rule else { return None };
     let time = |path: &Path| path.find(call).and_then(time_ms);
     Some((time(start)?, time(end)?))
-}
-
-impl TableChange {
-    pub(crate) fn first(change: CallChange, number: u64) -> Self {
-        Self { change, number, is_new: true }
-    }
-
-    pub(crate) fn again(change: CallChange, number: u64) -> Self {
-        Self { change, number, is_new: false }
-    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -21,7 +21,7 @@ use foldhash::fast::RandomState as HashedKeys;
 
 use crate::check::stage::actions::{ActionTable, OpenAction};
 use crate::check::stage::drift::Start;
-use crate::check::updates::{CallStart, TableChange};
+use crate::check::updates::CallStart;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{BoundedId, Call, Facts, ToolKey};
 use crate::limits::{CALL_ID_BYTES_MAX, CALLS_ENDED_MAX, CALLS_OPEN_MAX};
@@ -81,7 +81,7 @@ pub(crate) struct CallTable<'p> {
 }
 
 /// What a half of a call changes in the table, and the diagnostic for it.
-type Effect = (Option<TableChange>, Option<Diagnostic>);
+type Effect<'f> = (Option<CallUpdate<'f>>, Option<Diagnostic>);
 
 impl<'p> CallTable<'p> {
     pub(crate) fn new(rules: &'p CallRules) -> Self {
@@ -134,7 +134,6 @@ impl<'p> CallTable<'p> {
         let about = |call: &Call<'_>, diagnostic: Diagnostic| {
             diagnostic.of_call(call.id.as_str()).at(facts.line, facts.offset)
         };
-        let rules = self.rules;
         self.in_session |= facts.marks.starts_session;
         self.actions.observe(facts);
         if facts.text.is_some() {
@@ -144,10 +143,8 @@ impl<'p> CallTable<'p> {
         let start = CallStart { line: facts.line, offset: facts.offset, time: facts.time };
         for call in facts.started() {
             let key = self.key_of_start(call);
-            let (change, diagnostic) = self.start(key, call, start);
-            if let Some(change) = change {
-                updates.push(self.begun(key, CallUpdate::new(change, call, rules)));
-            }
+            let (update, diagnostic) = self.start(key, call, start);
+            updates.extend(update.map(|update| self.begun(key, update)));
             found.extend(diagnostic.map(|it| about(call, it)));
         }
         self.observe_corrections(facts, updates, found);
@@ -161,14 +158,14 @@ impl<'p> CallTable<'p> {
                 let start = Some(open.start).filter(|start| start.offset != facts.offset);
                 (std::mem::take(&mut open.action), start, open.parent)
             });
-            let (change, diagnostic) = self.complete(key, call, outcome, facts.line);
-            if let Some(change) = change {
-                updates.push(self.ended(CallUpdate::new(change, call, rules), known));
-            }
+            let (update, diagnostic) = self.complete(key, call, outcome, facts.line);
             let diagnostic = diagnostic.map(|it| about(call, it));
             let rejected = CallChange::Completed(CallOutcome::Rejected);
-            match change.filter(|it| it.change == rejected && !rules.interruptions.is_empty()) {
-                Some(TableChange { number, .. }) => {
+            let may_be_rejected = update.as_ref().filter(|it| it.change == rejected);
+            let rejected = may_be_rejected.map(|it| it.number);
+            updates.extend(update.map(|update| self.ended(update, known)));
+            match rejected.filter(|_| !self.rules.interruptions.is_empty()) {
+                Some(number) => {
                     let id = call.id.as_str().to_owned();
                     let rejected = RejectedCall { number, id, found: diagnostic };
                     found.extend(self.keep_rejected(rejected));
@@ -193,20 +190,24 @@ impl<'p> CallTable<'p> {
         self.state.hash_one(id)
     }
 
-    fn start(&mut self, key: u64, call: &Call<'_>, start: CallStart) -> Effect {
+    fn start<'f>(&mut self, key: u64, call: &'f Call<'f>, start: CallStart) -> Effect<'f>
+    where
+        'p: 'f,
+    {
+        let rules = self.rules;
         if let Some(open) = self.open.get_mut(&key) {
             if !call.rules.asks && std::mem::take(&mut open.is_asked) {
                 self.asked -= 1;
             }
-            let again = Some(TableChange::again(CallChange::StartedAgain, open.number));
+            let again = CallUpdate::new(CallChange::StartedAgain, open.number, call, rules);
             if call.rules.may_repeat || call.rules.only_repeats {
-                return (again, None);
+                return (Some(again), None);
             }
             open.repeats = open.repeats.saturating_add(1);
             let message = format!("{} is started again while it is open", name(call, None));
             let diagnostic =
                 Diagnostic::new(Rule::DuplicateCallStart, message).related(open.start.line);
-            return (again, Some(diagnostic));
+            return (Some(again), Some(diagnostic));
         }
         if call.rules.only_repeats {
             return (None, None);
@@ -257,7 +258,7 @@ impl<'p> CallTable<'p> {
         };
         self.asked += usize::from(open.is_asked);
         self.open.insert(key, open);
-        (Some(TableChange::first(CallChange::Started, self.latest)), diagnostic)
+        (Some(CallUpdate::new(CallChange::Started, self.latest, call, rules).first()), diagnostic)
     }
 
     /// How the two halves differ, by what the profile says they have in common.

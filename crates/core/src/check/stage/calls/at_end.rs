@@ -25,15 +25,17 @@ impl<'p> CallTable<'p> {
 
     /// The calls that are open where a turn or the stream ends.
     pub(crate) fn unfinished(&self) -> Vec<CallUpdate<'p>> {
-        let update = |open: &OpenCall| {
-            let id = open.id.as_str().to_owned().into();
-            let change = CallChange::Unfinished;
-            let mut update = CallUpdate::of_other_event(change, open.number, id, self.rules);
-            (update.start, update.parent) = (Some(open.start), open.parent);
-            update.action = self.actions.of_open(&open.action);
-            update
-        };
-        self.open_calls().into_iter().map(update).collect()
+        let open = self.open_calls().into_iter();
+        open.map(|open| self.update_of(open, CallChange::Unfinished)).collect()
+    }
+
+    /// What becomes of an open call where another event, or the end, decides it.
+    pub(super) fn update_of(&self, open: &OpenCall, change: CallChange) -> CallUpdate<'p> {
+        let id = open.id.as_str().to_owned().into();
+        let mut update = CallUpdate::of_other_event(change, open.number, id, self.rules);
+        (update.start, update.parent) = (Some(open.start), open.parent);
+        update.action = self.actions.of_open(&open.action);
+        update
     }
 
     /// Whether a call of one of these tools is open.

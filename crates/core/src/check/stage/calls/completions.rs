@@ -3,7 +3,6 @@
 use super::call_name::{denied, name, named, tool};
 use super::known_call::{EndedCall, OpenCall};
 use super::{CallTable, Effect};
-use crate::check::updates::TableChange;
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{Call, Facts};
 use crate::limits::ACTION_DETAIL_BYTES_MAX;
@@ -38,13 +37,16 @@ impl<'p> CallTable<'p> {
         Some(Diagnostic::new(Rule::ContradictoryCompletion, message).related(start))
     }
 
-    pub(super) fn complete(
+    pub(super) fn complete<'f>(
         &mut self,
         key: u64,
-        call: &Call<'_>,
+        call: &'f Call<'f>,
         outcome: CallOutcome,
         line: u64,
-    ) -> Effect {
+    ) -> Effect<'f>
+    where
+        'p: 'f,
+    {
         let Some(open) = self.open.remove(&key) else {
             return self.complete_unopened(key, call, outcome, line);
         };
@@ -61,9 +63,10 @@ impl<'p> CallTable<'p> {
         let denied = || denied(&name(call, Some(&open)), outcome, Some(open.start.line));
         let denied = || outcome.is_refusal().then(denied);
         let diagnostic = self.mismatch(&open, call).or_else(denied);
-        let change = Some(TableChange::again(CallChange::Completed(outcome), open.number));
+        let change = CallChange::Completed(outcome);
+        let update = CallUpdate::new(change, open.number, call, self.rules);
         self.arguments.release(open.must_match);
-        (change, diagnostic)
+        (Some(update), diagnostic)
     }
 
     /// The model goes on, or the turn has succeeded: calls of which only a request for permission
@@ -89,30 +92,30 @@ impl<'p> CallTable<'p> {
             self.rows.change(open.number, |row| {
                 (row.outcome, row.completed_line) = (Some(outcome), Some(facts.line));
             });
-            let id = open.id.as_str().to_owned();
-            let change = CallChange::Completed(outcome);
-            let mut update =
-                CallUpdate::of_other_event(change, open.number, id.clone().into(), self.rules);
-            (update.start, update.parent) = (Some(open.start), open.parent);
-            update.action = self.actions.of_open(&open.action);
+            let update = self.update_of(&open, CallChange::Completed(outcome));
             self.actions.count(&update.action, outcome);
             self.rows.describe(update.number, &update.action.detail);
             updates.push(update);
             let name = named(open.tool.as_deref(), &open.id);
-            let diagnostic = denied(&name, outcome, Some(open.start.line)).of_call(&id);
+            let diagnostic = denied(&name, outcome, Some(open.start.line));
+            let diagnostic = diagnostic.of_call(open.id.as_str());
             found.push(diagnostic.at(facts.line, facts.offset));
             self.arguments.release(open.must_match);
         }
     }
 
     /// A completion of a call that is not open: a repeated one, or one without a start.
-    pub(super) fn complete_unopened(
+    pub(super) fn complete_unopened<'f>(
         &mut self,
         key: u64,
-        call: &Call<'_>,
+        call: &'f Call<'f>,
         outcome: CallOutcome,
         line: u64,
-    ) -> Effect {
+    ) -> Effect<'f>
+    where
+        'p: 'f,
+    {
+        let (change, rules) = (CallChange::Completed(outcome), self.rules);
         if let Some(ended) = self.ended.get_mut(&key) {
             if call.rules.may_repeat {
                 return (None, None);
@@ -130,7 +133,7 @@ impl<'p> CallTable<'p> {
             self.counts.add(outcome);
             self.remember(key, EndedCall::unopened(line, true));
             self.latest += 1;
-            return (Some(TableChange::first(CallChange::Completed(outcome), self.latest)), None);
+            return (Some(CallUpdate::new(change, self.latest, call, rules).first()), None);
         }
         if call.rules.without_start == WithoutStart::Ignore {
             return (None, None);
@@ -147,7 +150,7 @@ impl<'p> CallTable<'p> {
         self.rows.change(self.latest, |row| {
             (row.outcome, row.completed_line) = (Some(outcome), Some(line));
         });
-        let completed = Some(TableChange::first(CallChange::Completed(outcome), self.latest));
+        let completed = Some(CallUpdate::new(change, self.latest, call, rules).first());
         if is_whole_call {
             let denied = || denied(&name(call, None), outcome, None);
             return (completed, outcome.is_refusal().then(denied));

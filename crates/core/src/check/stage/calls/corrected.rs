@@ -2,9 +2,8 @@
 
 use super::call_name::{denied, named};
 use super::{CallTable, Effect, OpenAction};
-use crate::check::updates::TableChange;
 use crate::check::{CallChange, CallUpdate};
-use crate::facts::{BoundedId, Facts};
+use crate::facts::{Call, Facts};
 use crate::profile::{CallOutcome, WithoutStart};
 use crate::rules::Rule;
 use crate::rules::diagnostic::Diagnostic;
@@ -25,15 +24,14 @@ impl<'p> CallTable<'p> {
     {
         for (call, outcome) in facts.corrected() {
             let is_only_named = call.rules.without_start == WithoutStart::Call && !self.shows_calls;
-            let (change, diagnostic) = if is_only_named {
+            let (update, diagnostic) = if is_only_named {
                 let key = self.hash(&call.id);
-                let (change, refused) = self.complete_unopened(key, call, *outcome, facts.line);
-                (change, refused.map(|it| it.note(ONLY_REFUSED)))
+                let (update, refused) = self.complete_unopened(key, call, *outcome, facts.line);
+                (update, refused.map(|it| it.note(ONLY_REFUSED)))
             } else {
-                self.correct(&call.id, *outcome)
+                self.correct(call, *outcome)
             };
-            if let Some(change) = change {
-                let mut update = CallUpdate::new(change, call, self.rules);
+            if let Some(mut update) = update {
                 update.parent = self.parent(&update);
                 updates.push(self.described(update, &mut OpenAction::default()));
             }
@@ -44,7 +42,11 @@ impl<'p> CallTable<'p> {
 
     /// An event after the completion says that the call was refused, or how its work in the
     /// background ended.
-    fn correct(&mut self, id: &BoundedId, outcome: CallOutcome) -> Effect {
+    fn correct<'f>(&mut self, call: &'f Call<'f>, outcome: CallOutcome) -> Effect<'f>
+    where
+        'p: 'f,
+    {
+        let id = &call.id;
         if let Some(open) = self.open.get_mut(&self.state.hash_one(id)) {
             open.refusal = Some(outcome).filter(|it| it.is_refusal()).or(open.refusal);
             return (None, None);
@@ -66,6 +68,7 @@ impl<'p> CallTable<'p> {
         let diagnostic = || denied(&name, outcome, line);
         let change = CallChange::Corrected { instead_of, outcome };
         let is_news = outcome.is_refusal() && !instead_of.is_refusal();
-        (Some(TableChange::again(change, number)), is_news.then(diagnostic))
+        let update = CallUpdate::new(change, number, call, self.rules);
+        (Some(update), is_news.then(diagnostic))
     }
 }
