@@ -1,5 +1,7 @@
 //! Short names for expectations that many runs have.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -8,22 +10,13 @@ use crate::source::ConfigText;
 
 const TABLES: &str = include_str!("presets.toml");
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Preset {
     Tested,
     ReadOnly,
     NoPush,
     Answered,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Tables {
-    tested: ExpectTable,
-    read_only: ExpectTable,
-    no_push: ExpectTable,
-    answered: ExpectTable,
 }
 
 impl Preset {
@@ -40,13 +33,8 @@ impl Preset {
         preset: &Spanned<Self>,
         source: &ConfigText,
     ) -> Result<ExpectTable, String> {
-        let tables: Tables = toml::from_str(TABLES)
-            .map_err(|error| source.fault(&preset.span(), &error.to_string()))?;
-        Ok(match preset.get_ref() {
-            Self::Tested => tables.tested,
-            Self::ReadOnly => tables.read_only,
-            Self::NoPush => tables.no_push,
-            Self::Answered => tables.answered,
-        })
+        let tables: Result<BTreeMap<Self, ExpectTable>, _> = toml::from_str(TABLES);
+        let table = tables.map(|mut tables| tables.remove(preset.get_ref()).unwrap_or_default());
+        table.map_err(|error| source.fault(&preset.span(), &error.to_string()))
     }
 }
