@@ -11,10 +11,9 @@ use super::stage::members::{MemberCheck, MembersByTag};
 use super::stage::schema;
 use super::why::Why;
 use super::{
-    Bound, Note, Observer, Outcome, StreamStart, StreamSummary, UnknownKind, UnknownName, Verdict,
-    WantedEvents,
+    AgentFormat, Bound, Note, Observer, StreamStart, StreamSummary, UnknownKind, UnknownName,
+    Verdict, WantedEvents,
 };
-use crate::check::AgentFormat;
 use crate::error::Error;
 use crate::facts::{FactReader, RunFacts};
 use crate::fast::FactShapes;
@@ -271,10 +270,11 @@ impl<'c> LineLoop<'c> {
         end: &EndOfRun<'_>,
         exit: &ProducerExit,
     ) -> StreamSummary {
-        let (errors, warnings) =
-            (self.findings.total(Severity::Error), self.findings.total(Severity::Warning));
-        let failed = end.outcome != Outcome::Succeeded;
-        let stderr = exit.stderr.iter().flatten().filter(|_| failed);
+        let [errors, warnings] =
+            [Severity::Error, Severity::Warning].map(|it| self.findings.total(it));
+        let stderr = exit.stderr.iter().flatten().filter(|_| !end.succeeded());
+        let open_text = self.run.take_open_text();
+        let stats = self.run.stats.as_mut().map(|stats| stats.finish(open_text.as_ref()).into());
         let clip = |line: &String| clipped(line, STDERR_LINE_BYTES_MAX).into_owned();
         StreamSummary {
             name: self.name.clone(),
@@ -299,9 +299,9 @@ impl<'c> LineLoop<'c> {
             stderr: stderr.map(clip).collect(),
             facts: self.facts(end, exit),
             text_bytes: self.run.text.text_bytes(),
-            open_text: self.run.take_open_text(),
+            open_text,
             unknown: self.unknown(),
-            stats: self.run.stats.as_mut().map(|stats| Box::new(stats.finish())),
+            stats,
             notes: self.notes(end, exit),
         }
     }

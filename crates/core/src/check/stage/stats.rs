@@ -5,7 +5,7 @@ mod sub_agents;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::check::stats::{IdlePeriod, RunStats, SlowCall, ToolStats};
-use crate::check::{CompletedCall, Event, EventCall, EventKind};
+use crate::check::{CompletedCall, Event, EventCall, EventKind, TextSegment};
 use crate::facts::Facts;
 use crate::limits::{DURATIONS_MAX, IDLE_TIMES_MAX, NAMES_MAX};
 use crate::profile::CallOutcome;
@@ -37,8 +37,6 @@ pub(crate) struct StatsCollector {
     hides_open_calls: bool,
     /// Durations that were kept, of all tools.
     durations: usize,
-    /// Bytes of the open text.
-    text_bytes: u64,
     /// Bytes of the open block of reasoning.
     reasoning_bytes: u64,
 }
@@ -105,7 +103,6 @@ impl StatsCollector {
     pub(crate) fn new_turn(&mut self) {
         (self.latest, self.first) = (None, None);
         while self.settle() {}
-        self.end_text();
         self.end_reasoning();
     }
 
@@ -161,22 +158,14 @@ impl StatsCollector {
 
     fn text(&mut self, event: &EventKind<'_>) {
         match event {
-            EventKind::TextDelta { text, .. } => self.text_bytes += text.len() as u64,
-            EventKind::TextAbandoned { .. } => self.text_bytes = 0,
-            EventKind::Text(segment) => {
-                if !segment.came_in_deltas {
-                    self.text_bytes = segment.bytes;
-                }
-                self.end_text();
-            }
+            EventKind::Text(segment) => self.add_text(segment.bytes),
             EventKind::ThinkingDelta { text, .. } => self.reasoning_bytes += text.len() as u64,
             EventKind::ThinkingEnd { .. } => self.end_reasoning(),
             _ => {}
         }
     }
 
-    fn end_text(&mut self) {
-        let bytes = std::mem::take(&mut self.text_bytes);
+    fn add_text(&mut self, bytes: u64) {
         let stats = &mut self.stats;
         stats.texts += u64::from(bytes > 0);
         stats.text_bytes += bytes;
@@ -261,8 +250,10 @@ impl StatsCollector {
         self.tools.entry(if is_counted { name.to_owned() } else { String::new() }).or_default()
     }
 
-    pub(crate) fn finish(&mut self) -> RunStats {
+    /// `open_text` is what is open at the end of the stream.
+    pub(crate) fn finish(&mut self, open_text: Option<&TextSegment<'_>>) -> RunStats {
         self.new_turn();
+        self.add_text(open_text.map_or(0, |text| text.bytes));
         let mut stats = std::mem::take(&mut self.stats);
         if stats.timed_events > 1 {
             let parts = (whole(self.calls_ms), whole(self.other_ms));
