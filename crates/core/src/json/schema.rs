@@ -3,7 +3,6 @@
 
 mod evaluator;
 mod members;
-mod on_tape;
 mod table;
 mod table_write;
 #[cfg(all(test, feature = "user-schemas"))]
@@ -138,13 +137,10 @@ impl Schema {
     pub(crate) fn is_valid(&self, json: &ParsedJson<'_>) -> bool {
         match json {
             ParsedJson::Tree(value) => self.is_valid_tree(value),
-            ParsedJson::Tape(doc) => {
-                if let Some((table, part)) = self.table() {
-                    return table.satisfies(part, doc.root());
-                }
-                doc.note_all_read();
-                self.is_valid_tree(&on_tape::tree(doc.root()))
-            }
+            ParsedJson::Tape(doc) => match self.table() {
+                Some((table, part)) => table.satisfies(part, doc.root()),
+                None => self.is_valid_tree(&json.root().to_value()),
+            },
         }
     }
 
@@ -155,7 +151,7 @@ impl Schema {
             ParsedJson::Tree(value) => self.violations_of_tree(value)?,
             ParsedJson::Tape(doc) => match self.table() {
                 Some((table, part)) => table.violations(part, doc.root(), self.document()),
-                None => self.violations_of_tree(&on_tape::tree(doc.root()))?,
+                None => self.violations_of_tree(&json.root().to_value())?,
             },
         };
         violations.sort_by(|a, b| (&a.instance, &a.keyword).cmp(&(&b.instance, &b.keyword)));

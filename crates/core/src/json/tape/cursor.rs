@@ -48,7 +48,7 @@ impl<'a> Doc<'a> {
         self.reads.set(self.reads.get() | reads);
     }
 
-    pub(crate) fn note_all_read(&self) {
+    fn note_all_read(&self) {
         self.reads.set(u128::MAX);
         if let Some(late) = &mut *self.late_reads.borrow_mut() {
             late.fill(true);
