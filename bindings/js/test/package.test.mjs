@@ -471,6 +471,14 @@ test("a silent source can be left", async () => {
       assert.equal((await parts.return()).done, true);
       assert.deepEqual(await waiting, { done: true, value: undefined });
       assert.ok(isEnded() && seen.length > 0);
+
+      // At once, before it is opened.
+      const late = source();
+      const unread = read(late.stream);
+      const first = unread.next();
+      assert.equal((await unread.return()).done, true);
+      assert.deepEqual(await first, { done: true, value: undefined });
+      assert.ok(late.isEnded());
     }
   }
 });

@@ -32,22 +32,35 @@ export type Source =
 const NO_SOURCE = "the source is no stream, iterable, response, file, bytes or string";
 
 /** Ends a source at once, although a part of it is awaited. */
-interface Leave {
-  now?: () => unknown;
+class Leave {
+  #end: (() => unknown) | undefined;
   /** Nobody wants the rest. */
-  isLeft?: boolean;
+  isLeft = false;
+
+  /** How the source that is open is ended; undefined if it is closed. One that is left ends as soon as it opens. */
+  set end(end: (() => unknown) | undefined) {
+    this.#end = end;
+    if (this.isLeft) void this.endSource();
+  }
+
+  leave(): void {
+    this.isLeft = true;
+    void this.endSource();
+  }
+
+  /** How the source ends does not matter any more. */
+  async endSource(): Promise<void> {
+    try {
+      await this.#end?.();
+    } catch {}
+  }
 }
 
 /** A generator that can be left while its source is silent. Another iterable than a stream is left with its next part. */
 function leavable<T>(leave: Leave, generator: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   const [end, fail] = [generator.return.bind(generator), generator.throw.bind(generator)];
-  const wake = () => {
-    leave.isLeft = true;
-    // How the source ends does not matter any more.
-    void (async () => leave.now?.())().catch(() => {});
-  };
-  generator.return = (value) => (wake(), end(value));
-  generator.throw = (error) => (wake(), fail(error));
+  generator.return = (value) => (leave.leave(), end(value));
+  generator.throw = (error) => (leave.leave(), fail(error));
   return generator;
 }
 
@@ -63,9 +76,9 @@ async function* untilLeft<T>(parts: AsyncIterable<T>, leave: Leave): AsyncGenera
   }
 }
 
-async function* webChunks(stream: WebStream, leave: Leave = {}): AsyncGenerator<Chunk> {
+async function* webChunks(stream: WebStream, leave = new Leave()): AsyncGenerator<Chunk> {
   const reader = stream.getReader();
-  leave.now = () => reader.cancel();
+  leave.end = () => reader.cancel();
   let isRead = false;
   try {
     for (;;) {
@@ -75,7 +88,7 @@ async function* webChunks(stream: WebStream, leave: Leave = {}): AsyncGenerator<
     }
     isRead = true;
   } finally {
-    delete leave.now;
+    leave.end = undefined;
     if (!isRead) await reader.cancel().catch(() => {});
     reader.releaseLock();
   }
@@ -99,7 +112,7 @@ async function* chunks(source: Source, leave: Leave): AsyncGenerator<Chunk> {
   else if (isLines(source)) for await (const line of source) yield `${line}\n`;
   else if (Symbol.asyncIterator in source) {
     // A stream of Node.
-    if ("destroy" in source && typeof source.destroy === "function") leave.now = source.destroy.bind(source);
+    if ("destroy" in source && typeof source.destroy === "function") leave.end = source.destroy.bind(source);
     yield* source;
   } else if (Symbol.iterator in source) yield* source;
   else if ("body" in source) {
@@ -184,8 +197,8 @@ async function* unpacked(
     if (failure !== undefined) throw failure.error;
     throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
   } finally {
-    // The next part is awaited while this one is unpacked. How its source ends does not matter any more.
-    if (!isRead) await (async () => leave.now?.())().catch(() => {});
+    // The next part is awaited while this one is unpacked.
+    if (!isRead) await leave.endSource();
   }
 }
 
@@ -202,7 +215,7 @@ function ofCheck({ exitStatus, signal, stderr, onSummary, ...check }: EventsOpti
 
 /** The events of a stream, each as soon as it is known. The last one is `end` or `cut`. */
 export function events(source: Source, options: EventsOptions = {}): AsyncGenerator<AgentEvent, void, undefined> {
-  const leave: Leave = {};
+  const leave = new Leave();
   return leavable(leave, eventsOf(source, options, leave));
 }
 
@@ -260,7 +273,7 @@ async function* written(
   source: Source,
   output: () => string,
   options: ConvertOptions,
-  leave: Leave = {},
+  leave = new Leave(),
 ): AsyncGenerator<string, void, undefined> {
   verify(options, { ...CHECK, ...LATER_END, raw: FLAG, results: WHOLE, thinking: FLAG });
   const { exitStatus, signal, stderr, ...rest } = options;
@@ -295,7 +308,7 @@ export function convertParts(
   form: Form,
   options: ConvertOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const leave: Leave = {};
+  const leave = new Leave();
   return leavable(leave, written(source, () => choose("form", form, FORMS), options, leave));
 }
 
