@@ -262,18 +262,31 @@ fn refusals_in_acp_are_known() {
     }
 }
 
-/// Goal: the lab's truth, comparisons and wire formats are right. Method: its own tests.
-#[test]
-fn the_lab_passes_its_tests() {
+/// Whether a Python script succeeds. Where there is no Python for it, CI fails, and any other run
+/// says so.
+fn passes_in_python(script: &str, arguments: &[&str]) {
     let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
     let python = Command::new("python3").args(["-c", is_new]).status();
     if !python.is_ok_and(|status| status.success()) {
         assert!(std::env::var_os("CI").is_none(), "there is no python3 of 3.11 or later");
         // Not `eprintln!`, which the test harness keeps to itself.
-        let message = "\nNOT CHECKED: the lab; there is no python3 of 3.11 or later";
-        let _ = writeln!(std::io::stderr(), "{message}");
+        let message = "there is no python3 of 3.11 or later";
+        let _ = writeln!(std::io::stderr(), "\nNOT CHECKED: {script}; {message}");
         return;
     }
-    let output = Command::new("python3").arg(root().join("lab/test_lab.py")).output().unwrap();
+    let mut python = Command::new("python3");
+    let output = python.arg(root().join(script)).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// Goal: the lab's truth, comparisons and wire formats are right. Method: its own tests.
+#[test]
+fn the_lab_passes_its_tests() {
+    passes_in_python("lab/test_lab.py", &[]);
+}
+
+/// Goal: the defects that prove the tests can still be planted, although the source changes.
+#[test]
+fn the_source_has_a_place_for_each_planted_defect() {
+    passes_in_python("tests/proof/planted", &["--check"]);
 }
