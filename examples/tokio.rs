@@ -39,15 +39,14 @@ async fn check(mut output: DuplexStream) -> Result<Verdict> {
     let end = reader.finish(&ProducerExit::default())?;
     print(&end.events)?;
     let summary = end.summary;
-    let (verdict, outcome) = (summary.verdict.name(), summary.outcome.name());
-    writeln!(io::stdout(), "{verdict}, {outcome}, {} events", summary.events)?;
+    writeln!(io::stdout(), "{}, {}, {} events", summary.verdict, summary.outcome, summary.events)?;
     Ok(summary.verdict)
 }
 
 fn print(events: &[Event<'_>]) -> Result<()> {
     for event in events {
         if let EventKind::Defect(it) = &event.kind {
-            writeln!(io::stdout(), "{}[{}]: {}", it.severity.name(), it.rule, it.message)?;
+            writeln!(io::stdout(), "{}[{}]: {}", it.severity, it.rule, it.message)?;
         }
     }
     Ok(())

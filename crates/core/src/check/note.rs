@@ -257,7 +257,7 @@ impl fmt::Display for Note {
                 "line {line} cannot be read as an event; problems it may have caused are not \
                  reported"
             ),
-            Self::LimitReached(limit) => limit.fmt(out),
+            Self::LimitReached(limit) => out.write_str(&limit.sentence()),
             Self::FailureReported { line, sign } => failure_reported(out, *line, *sign),
             Self::CutShort { no_terminal_event, open_calls } => {
                 let missing = no_terminal_event.then_some("there is no terminal event");
@@ -318,29 +318,23 @@ impl fmt::Display for NoRetry {
     }
 }
 
-impl fmt::Display for Bound {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Bound {
+    fn sentence(self) -> String {
         match self {
-            Self::Calls => write!(
-                out,
+            Self::Calls => format!(
                 "more than {CALLS_OPEN_MAX} tool calls were open at once, or more than \
                  {CALLS_ENDED_MAX} ended: not all were followed"
             ),
-            Self::Names => write!(out, "only the first {NAMES_MAX} unknown names were counted"),
-            Self::ToolCalls => write!(
-                out,
+            Self::Names => format!("only the first {NAMES_MAX} unknown names were counted"),
+            Self::ToolCalls => format!(
                 "only {CALL_ROWS_MAX} tool calls are listed: those that did not succeed go first"
             ),
-            Self::Files => {
-                write!(
-                    out,
-                    "only the first {FILES_MAX} changed files are listed, and no very long path"
-                )
-            }
-            Self::Text => write!(
-                out,
-                "text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only"
+            Self::Files => format!(
+                "only the first {FILES_MAX} changed files are listed, and no very long path"
             ),
+            Self::Text => {
+                format!("text beyond {TEXT_BYTES_MAX} bytes was compared by length and hash only")
+            }
         }
     }
 }

@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Rule {
 
 impl fmt::Display for Rule {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
+        out.pad(self.name())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Enums whose variants have names.
 
-/// Declares an enum and the name of each variant, also as JSON. `all` adds the list of all variants
+/// Declares an enum and the name of each variant, also as text and in JSON. `all` adds the list of all variants
 /// and the search by name.
 macro_rules! names {
     (
@@ -18,6 +18,12 @@ macro_rules! names {
             /// The name in reports.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.name())
             }
         }
     };
