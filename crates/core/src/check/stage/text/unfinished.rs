@@ -19,9 +19,8 @@ impl Unfinished {
     pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         let Self { count, line, .. } = *self;
         let texts = counted(count, "text");
-        let message = format!(
-            "the run succeeded, but {texts} came only in deltas, without the complete text"
-        );
+        let message =
+            format!("the run succeeded, but {texts} came only in deltas, without the whole text");
         (count > 0).then(|| Diagnostic::new(Rule::UnfinishedText, message).related(line))
     }
 }
