@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 
-use ndjson_check::{Checker, Event, EventCall, EventKind, ProducerExit};
+use ndjson_check::{Checker, Event, EventCall, EventKind, Headline, ProducerExit};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -29,8 +29,8 @@ fn report(name: &str) -> Result<String> {
     }
     let end = reader.finish(&ProducerExit::default())?;
     end.events.iter().try_for_each(|event| report.take(event))?;
-    let result = if end.summary.passed() { "passed" } else { "did not pass" };
-    Ok(format!("{}{}{name} {result}\n", report.calls, report.defects))
+    let headline = Headline::of(&end.summary, &end.findings).text();
+    Ok(format!("{}{}{name}: {headline}\n", report.calls, report.defects))
 }
 
 #[derive(Default)]
@@ -80,10 +80,10 @@ fn calls_and_defects_are_listed() -> Result<()> {
     let fixture = |name: &str| format!("{}/fixtures/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
     let good = report(&fixture("agents/claude/plain"))?;
     assert!(good.contains("3\tcommand\tnpm test -- cart\tsucceeded\t"), "{good}");
-    assert!(good.ends_with("plain.ndjson passed\n"), "{good}");
+    assert!(good.ends_with("plain.ndjson: succeeded\n"), "{good}");
     let bad = report(&fixture("rules/unfinished-call/one-open"))?;
     assert!(bad.contains("\tunfinished\t"), "{bad}");
     assert!(bad.contains(": unfinished-call: "), "{bad}");
-    assert!(bad.ends_with("did not pass\n"), "{bad}");
+    assert!(bad.contains(": a tool call never ended"), "{bad}");
     Ok(())
 }

@@ -31,7 +31,8 @@
 //! [`StreamCheck::feed`] does no input or output, so it works in a thread, in an async task, or in
 //! a test. [`Checker::check`] reads a whole source. An [`Observer`] is called for every event, with
 //! the text and the tool calls in it. `Written` is an observer that writes an `Output`: a
-//! `HumanReport`, a `JsonReport` or a `Converter`; they need the feature `formats`. With the
+//! `HumanReport`, a `JsonReport` or a `Converter`. A `Headline` says in one sentence how a run
+//! ended. They need the feature `formats`. With the
 //! feature `run`, [`run::Command`] starts an agent.
 //!
 //! The agent is detected by its first events. [`CheckerBuilder::profile`] names it.
@@ -41,7 +42,7 @@
 pub use ndjson_check_core::*;
 #[cfg(feature = "formats")]
 pub use ndjson_check_formats::{
-    Converter, Form, HumanReport, JsonReport, Output, RunTotals, Written,
+    Converter, Form, Headline, HumanReport, JsonReport, Output, RunTotals, Written,
 };
 
 /// For the tests and benches of this package, and for the package of Python; not part of the

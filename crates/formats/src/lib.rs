@@ -15,4 +15,4 @@ pub mod single;
 
 pub use convert::{Converter, Form};
 pub use output::{Output, Written};
-pub use report::{HumanReport, JsonReport, RunTotals, SCHEMA as REPORT_SCHEMA};
+pub use report::{Headline, HumanReport, JsonReport, RunTotals, SCHEMA as REPORT_SCHEMA};

@@ -190,7 +190,7 @@ impl Output for Annotations {
     }
 
     fn summary(&mut self, summary: &StreamSummary, _: &mut String) {
-        let headline = Headline::new(summary, &self.found.as_slice().into());
+        let headline = Headline::of(summary, &self.found);
         let mut counts = SeverityCounts::of(summary);
         let over = summary.was_tried_again();
         if over {

@@ -56,6 +56,12 @@ const ONE_AND_SEVERAL: [(&str, &str); 3] =
 
 pub(super) type Sentence = (&'static str, String);
 impl Headline {
+    /// The headline of a stream with these findings: those of its
+    /// [reader](ndjson_check_core::LastEvents::findings), or all of them.
+    pub fn of(summary: &StreamSummary, findings: &[Diagnostic]) -> Self {
+        Self::new(summary, &findings.into())
+    }
+
     /// The headline of a stream with these findings.
     pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, mut rest) = sentence(summary, found);

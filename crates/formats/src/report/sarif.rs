@@ -15,7 +15,7 @@ use super::alike::is_cause;
 use super::call_names::{named, noted};
 use super::headline::{ALL_REFUSED, CUT_SHORT};
 use super::worst::{SeverityCounts, WorstItems};
-use super::{FileOf, FirstFindings, Headline, NameOf, RunTotals, page_url, stream_name};
+use super::{FileOf, Headline, NameOf, RunTotals, page_url, stream_name};
 use crate::fingerprint::{fingerprint, message_without_place};
 use crate::output::Output;
 
@@ -188,7 +188,7 @@ impl Output for Sarif {
         let over = summary.was_tried_again();
         // Those of a rule that has too many are counted, and not observed.
         let unseen = SeverityCounts::of(summary).without(self.seen);
-        let headline = Headline::new(summary, &FirstFindings::from(&*self.open));
+        let headline = Headline::of(summary, &self.open);
         let mut counts = std::mem::take(&mut self.seen).plus(unseen);
         if over {
             counts = counts.lowered();
