@@ -1,7 +1,7 @@
 //! Enums whose variants have names.
 
-/// Declares an enum and the name of each variant, also as text and in JSON. `all` adds the list of all variants
-/// and the search by name.
+/// Declares an enum and the name of each variant, also as text and in JSON. `all` adds the list of
+/// all variants and the search by name.
 macro_rules! names {
     (
         $(#[$of_type:meta])*
