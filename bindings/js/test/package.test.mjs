@@ -152,7 +152,7 @@ test("a gzip archive that cannot be unpacked", async () => {
   const junk = Buffer.concat([packed, Buffer.from("junkjunk")]);
   const empty = Buffer.from([0x1f, 0x8b]);
   for (const wrong of [packed.subarray(0, -6), junk, empty]) {
-    const message = "the gzip archive is truncated or damaged";
+    const message = "the gzip archive is damaged, not complete, or has several parts";
     await assert.rejects(all(wrong), { name: "NdjsonCheckError", message });
   }
   // Alone, the first byte of an archive is none.

@@ -195,7 +195,7 @@ async function* unpacked(
   } catch (cause) {
     isRead = true;
     if (failure !== undefined) throw failure.error;
-    throw new NdjsonCheckError("the gzip archive is truncated or damaged", { cause });
+    throw new NdjsonCheckError("the gzip archive is damaged, not complete, or has several parts", { cause });
   } finally {
     // The next part is awaited while this one is unpacked.
     if (!isRead) await leave.endSource();
