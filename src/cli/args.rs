@@ -227,7 +227,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "TIME", value_delimiter = ',', help_heading = "Run")]
     pub(crate) call_timeout: Vec<CallTimeout>,
 
-    /// Time to exit after the terminal event and any background work [default: 10s]
+    /// Time to exit after the terminal event and awaited background work [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration_or_none, help_heading = "Run")]
     pub(crate) exit_grace: Option<Duration>,
 
