@@ -36,7 +36,8 @@ test("a run is matched", async () => {
   assert.equal(result.pass, false);
   assert.match(result.message(), /^the run does not pass: failed: .*\n  stderr: replay: line 1 of standard error$/);
   assert.equal((await toConform(await failed.end)).pass, true);
-  await assert.rejects(toPass(failed, { strict: true }), /TypeError: a run was checked with the options of `run`/);
+  await assert.rejects(toPass(failed, { strict: true }), /TypeError: the options of the check belong to `run`/);
+  assert.equal((await toPass(failed, { strict: undefined })).pass, false);
 });
 
 test("leaving the loop ends the command", async () => {

@@ -452,7 +452,9 @@ test("a silent source can be left", async () => {
   const begin = bytes.subarray(0, 3000);
   const web = () => {
     let cancelled = false;
-    const stream = new ReadableStream({ start: (its) => its.enqueue(begin), cancel: () => (cancelled = true) });
+    // Its end is awaited.
+    const cancel = async () => void (await delay(50), (cancelled = true));
+    const stream = new ReadableStream({ start: (its) => its.enqueue(begin), cancel });
     return { stream, isEnded: () => cancelled };
   };
   const node = () => {
@@ -460,7 +462,13 @@ test("a silent source can be left", async () => {
     stream.write(begin);
     return { stream, isEnded: () => stream.destroyed };
   };
-  for (const source of [web, node]) {
+  const lines = () => {
+    const stream = createInterface({ input: node().stream });
+    let closed = false;
+    stream.on("close", () => (closed = true));
+    return { stream, isEnded: () => closed };
+  };
+  for (const source of [web, node, lines]) {
     for (const read of [(it) => events(it), (it) => convertParts(it, "events"), (it) => events(it, { profile: "cursor" })]) {
       const { stream, isEnded } = source();
       const parts = read(stream);

@@ -57,7 +57,9 @@ function isRun(received: Received): received is AgentRun | RunEnd {
 }
 
 async function ofRun(run: AgentRun | RunEnd, options: object): Promise<Checked> {
-  if (Object.keys(options).length > 0) throw new TypeError("a run was checked with the options of `run`");
+  if (Object.values(options).some((it) => it !== undefined)) {
+    throw new TypeError("the options of the check belong to `run`, which has checked this run");
+  }
   const { passed, verdict, headline, stderrTail } = "turn" in run ? await run.end : run;
   return { stream: { type: "stream", passed, verdict, headline }, findings: stderrTail.map((it) => `  stderr: ${it}`) };
 }

@@ -34,11 +34,12 @@ const NO_SOURCE = "the source is no stream, iterable, response, file, bytes or s
 /** Ends a source at once, although a part of it is awaited. */
 class Leave {
   #end: (() => unknown) | undefined;
+  #ended: Promise<void> | undefined;
   /** Nobody wants the rest. */
   isLeft = false;
 
-  /** How the source that is open is ended; undefined if it is closed. One that is left ends as soon as it opens. */
-  set end(end: (() => unknown) | undefined) {
+  /** How to end the source, once it is open. One that was left ends as soon as it opens. */
+  set end(end: () => unknown) {
     this.#end = end;
     if (this.isLeft) void this.endSource();
   }
@@ -48,15 +49,20 @@ class Leave {
     void this.endSource();
   }
 
-  /** How the source ends does not matter any more. */
-  async endSource(): Promise<void> {
+  /** Ends the source once, and waits for it. An error of its end does not matter any more. */
+  endSource(): Promise<void> {
+    if (this.#end !== undefined) this.#ended ??= this.#endWith(this.#end);
+    return this.#ended ?? Promise.resolve();
+  }
+
+  async #endWith(end: () => unknown): Promise<void> {
     try {
-      await this.#end?.();
+      await end();
     } catch {}
   }
 }
 
-/** A generator that can be left while its source is silent. Another iterable than a stream is left with its next part. */
+/** A generator that can be left while its source is silent, if that is a stream; otherwise, with its next part. */
 function leavable<T>(leave: Leave, generator: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   const [end, fail] = [generator.return.bind(generator), generator.throw.bind(generator)];
   generator.return = (value) => (leave.leave(), end(value));
@@ -88,8 +94,7 @@ async function* webChunks(stream: WebStream, leave = new Leave()): AsyncGenerato
     }
     isRead = true;
   } finally {
-    leave.end = undefined;
-    if (!isRead) await reader.cancel().catch(() => {});
+    if (!isRead || leave.isLeft) await leave.endSource();
     reader.releaseLock();
   }
 }
@@ -98,7 +103,7 @@ async function* webChunks(stream: WebStream, leave = new Leave()): AsyncGenerato
 const PATH = /^[^{[\r\n]+\.(jsonl|ndjson|json)(\.gz)?$/i;
 
 /** An interface of node:readline: it gives lines without their ends. */
-function isLines(source: object): source is AsyncIterable<string> {
+function isLines(source: object): source is AsyncIterable<string> & { close(): void } {
   return Symbol.asyncIterator in source && "terminal" in source && "line" in source && "setPrompt" in source;
 }
 
@@ -109,8 +114,10 @@ async function* chunks(source: Source, leave: Leave): AsyncGenerator<Chunk> {
   if (typeof source === "string" || isBytes(source)) yield source;
   else if (typeof source !== "object" || source === null) throw new TypeError(NO_SOURCE);
   else if ("getReader" in source) yield* webChunks(source, leave);
-  else if (isLines(source)) for await (const line of source) yield `${line}\n`;
-  else if (Symbol.asyncIterator in source) {
+  else if (isLines(source)) {
+    leave.end = source.close.bind(source);
+    for await (const line of source) yield `${line}\n`;
+  } else if (Symbol.asyncIterator in source) {
     // A stream of Node.
     if ("destroy" in source && typeof source.destroy === "function") leave.end = source.destroy.bind(source);
     yield* source;
