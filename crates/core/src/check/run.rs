@@ -387,7 +387,7 @@ impl<'c> Run<'c> {
             shows_calls: profile.calls.are_shown() && format == AgentFormat::StreamJson,
             shows_text: !profile.text.rules.is_empty(),
             has_lost_line: findings.first_lost_line.is_some(),
-            has_overflowed: false,
+            has_overflowed: self.calls.has_overflowed(),
             cause: end.cause,
         };
         let used = (&self.facts, self.calls.counts());

@@ -77,6 +77,9 @@ pub(crate) struct CallTable<'p> {
     shows_calls: bool,
     /// Whether a call of this turn was not remembered.
     has_forgotten: bool,
+    /// Whether one of an earlier turn was not.
+    has_forgotten_before: bool,
+    /// Whether more calls were open at once than are followed.
     has_overflowed: bool,
 }
 
@@ -104,6 +107,7 @@ impl<'p> CallTable<'p> {
             in_session: false,
             shows_calls: false,
             has_forgotten: false,
+            has_forgotten_before: false,
             has_overflowed: false,
         }
     }
@@ -118,7 +122,7 @@ impl<'p> CallTable<'p> {
         self.ended.clear();
         self.open_in_earlier_turns = self.counts.unfinished;
         self.untracked_calls = UntrackedCalls::default();
-        self.has_forgotten = false;
+        self.has_forgotten_before |= std::mem::take(&mut self.has_forgotten);
     }
 
     /// `is_success` says whether the event ends the run, successfully.
@@ -292,7 +296,6 @@ impl<'p> CallTable<'p> {
             self.ended.insert(key, ended);
         } else {
             self.has_forgotten = true;
-            self.has_overflowed = true;
         }
     }
 

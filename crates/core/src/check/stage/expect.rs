@@ -23,7 +23,7 @@ use crate::check::{
 };
 use crate::error::Error;
 use crate::facts::{RunFacts, Unavailable};
-use crate::limits::{CALL_ROWS_MAX, CALLS_OPEN_MAX};
+use crate::limits::CALL_ROWS_MAX;
 use crate::profile::pattern::LazyRegex;
 use crate::profile::{CallOutcome, ToolSource};
 use crate::rules::diagnostic::Diagnostic;
@@ -167,7 +167,6 @@ pub(crate) struct ExpectCheck<'c> {
     open: BTreeMap<u64, SeenCall>,
     /// The latest calls that have ended. They are counted when the agent will say no more of them.
     ended: VecDeque<SeenCall>,
-    has_overflowed: bool,
     shows_inner: bool,
     /// Events of calls until now.
     clock: u64,
@@ -206,7 +205,6 @@ impl<'c> ExpectCheck<'c> {
             answer: needs_answer.then(Answer::default),
             open: BTreeMap::new(),
             ended: VecDeque::new(),
-            has_overflowed: false,
             directory: None,
         }
     }
@@ -263,7 +261,6 @@ impl<'c> ExpectCheck<'c> {
                 let seen = self.seen(line, CallHalf { call, arguments, changes: &[] });
                 self.kinds.waits(&seen);
                 self.open.insert(call.number, seen);
-                self.has_overflowed |= self.open.len() >= CALLS_OPEN_MAX;
             }
             EventKind::CallCompleted(completed) => {
                 let call = with_changed_files(completed);
@@ -369,7 +366,6 @@ impl<'c> ExpectCheck<'c> {
         while let Some(call) = self.ended.pop_front() {
             self.count(&call);
         }
-        let context = Context { has_overflowed: self.has_overflowed, ..context };
         for (expected, tallies) in &self.expected {
             let answers = match &expected.question {
                 Question::Calls(pattern) => pattern.answers(&tallies.calls, context),
@@ -383,6 +379,10 @@ impl<'c> ExpectCheck<'c> {
                     answer.into_iter().collect()
                 }
             };
+            let is_of_calls =
+                matches!(&expected.question, Question::Calls(_) | Question::Writes(_));
+            let has_overflowed = context.has_overflowed && is_of_calls;
+            let context = Context { has_overflowed, ..context };
             found.extend(diagnostic((&expected.place, &expected.statement), answers, context));
         }
     }

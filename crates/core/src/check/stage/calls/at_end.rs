@@ -172,9 +172,16 @@ impl<'p> CallTable<'p> {
         self.rows.take()
     }
 
+    /// Whether more calls were open at once than are followed.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        self.has_overflowed
+    }
+
     pub(crate) fn notes(&self) -> Vec<Note> {
         let has_more_rows = self.counts.total > CALL_ROWS_MAX as u64;
-        let calls = self.has_overflowed.then_some(Note::LimitReached(Bound::Calls));
+        let has_forgotten = self.has_forgotten || self.has_forgotten_before;
+        let is_over = self.has_overflowed || has_forgotten;
+        let calls = is_over.then_some(Note::LimitReached(Bound::Calls));
         let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
         calls.into_iter().chain(rows).collect()
     }
