@@ -211,3 +211,22 @@ fn a_demand_of_a_failed_run_is_skipped() {
     let skipped = cases[1..].iter().map(|(name, says)| (&**name, says[0].starts_with("skipped")));
     assert_eq!(skipped.collect::<Vec<_>>(), [("limits.cost", true), ("limits.calls", true)]);
 }
+
+/// Goal: a demand that the stream does not show is no test that passed; one whose finding is only a
+/// warning is, and says so.
+#[test]
+fn a_demand_of_a_good_run_passes_if_it_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("ndjson-check.toml");
+    let fetch = "rules.expectation-failed = \"warning\"\n\
+                 expect.calls = [{ kind = \"fetch\", at-least = 1 }]\n";
+    fs::write(&config, fetch).unwrap();
+    let good = root().join("fixtures/agents/cursor/plain.ndjson");
+    let flags = ["--max-cost", "1", "--max-calls", "10", "--report", "junit", "--config"];
+    let output = program().args(flags).args([config, good]).output().unwrap();
+    let cases = cases(&text(&output.stdout));
+    let says: Vec<String> = cases[1..].iter().map(|(_, says)| says.join("; ")).collect();
+    let cost = "skipped the limit is $1.00, but the stream does not report the cost";
+    // The last one is followed by the output of the suite.
+    assert_eq!(says, [cost, "", "system-out; system-out"]);
+}

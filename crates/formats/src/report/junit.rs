@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::io;
 
 use ndjson_check_core::{
-    Diagnostic, EndReason, Error, Outcome, RunFacts, Severity, StreamStart, StreamSummary,
+    Diagnostic, EndReason, Error, Outcome, Rule, RunFacts, Severity, StreamStart, StreamSummary,
     ToolCall,
     escape::{clipped, visible},
 };
@@ -25,6 +25,9 @@ use crate::output::Output;
 
 /// The test case of a stream.
 const STREAM: &str = "stream";
+
+/// What is found where the stream does not show whether a demand is met.
+const UNKNOWN: [Rule; 2] = [Rule::ExpectationUnobservable, Rule::LimitUnknown];
 
 const HEAD: &str = "\
 <?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -114,13 +117,14 @@ impl Junit {
                 let lines = errors.iter().map(|it| line(it, noted(it), &summary.tool_calls));
                 let text = lines.collect::<Vec<String>>().join("\n");
                 TestResult::Failed(first.rule.name(), message(&errors), text)
-            } else if !warnings.is_empty() {
-                // A demand of which the stream shows nothing is not met.
+            } else if warnings.iter().any(|it| UNKNOWN.contains(&it.rule)) {
                 TestResult::Skipped(message(&warnings))
             } else if summary.outcome == Outcome::Succeeded {
-                TestResult::Passed(String::new())
-            } else {
+                TestResult::Passed(message(&warnings))
+            } else if warnings.is_empty() {
                 TestResult::Skipped("the run did not succeed".to_owned())
+            } else {
+                TestResult::Skipped(message(&warnings))
             };
             TestCase { name: valid(name), result }
         };
