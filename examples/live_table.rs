@@ -11,22 +11,30 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
-    let clears = io::stdout().is_terminal();
-    follow(&files, |rows| {
-        let mut out = io::stdout().lock();
-        // In a terminal, each table replaces the one before.
-        out.write_all(if clears { b"\x1b[H\x1b[2J" } else { b"\n" })?;
-        rows.iter().try_for_each(|row| print(row, &mut out))
+    let mut out = io::stdout();
+    let is_live = out.is_terminal();
+    let rows = follow(&files, |rows| {
+        if is_live {
+            // Each table replaces the one before.
+            out.write_all(b"\x1b[H\x1b[2J")?;
+            print(rows, &mut out)?;
+        }
+        Ok(())
     })?;
+    if !is_live {
+        print(&rows, &mut out)?;
+    }
     Ok(())
 }
 
-fn print(row: &Row, out: &mut impl Write) -> io::Result<()> {
-    // The model writes the text: it must not control the terminal.
-    let [name, agent, model, text] =
-        [&row.name, &row.agent, &row.model, &row.text].map(|it| visible(it));
-    let Row { calls, outcome, .. } = row;
-    writeln!(out, "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")
+fn print(rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+    rows.iter().try_for_each(|row| {
+        // The model writes the text: it must not control the terminal.
+        let Row { name, agent, model, calls, text, outcome } = row;
+        let [name, agent, model, text, outcome] =
+            [name, agent, model, text, outcome].map(|it| visible(it));
+        writeln!(out, "{name}\t{agent}\t{model}\t{calls} calls\t{outcome}\t{text}")
+    })
 }
 
 /// What is known of a run.
