@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::contracts::{agents, engines, of_profile, subjects};
 use crate::differential::{Batch, Engines};
 use crate::mutation::{Corpus, Mutator, Random, damage};
-use crate::streams::{cases, files, root, run_on, shared, some_cases};
+use crate::streams::{cases, files, root, run_on, shared, some_cases, takes_all_cases};
 use crate::support::builder;
 
 /// The summaries, where the engines agree; the smallest streams that show a difference, where not.
@@ -118,12 +118,13 @@ fn engines_agree_on_streams_in_a_row() {
 }
 
 /// Method: one checker takes all streams of an agent, under its own profile, with and without its
-/// schema, in one conversion and in none; its recordings, in all of them.
+/// schema, in none and in one conversion (in all, if tests take all cases); its recordings, in all.
 #[test]
 fn engines_agree_on_the_streams_of_each_agent() {
     for (subject, forms) in agents().iter().zip(Form::ALL.chunks(1).cycle()) {
         let agent = subject.name.split(' ').next().unwrap();
         let fixtures = files(&root().join("fixtures/agents").join(agent), "ndjson");
+        let forms = if takes_all_cases() { &Form::ALL } else { forms };
         agree_in_forms(&subject.engines, &streams(&fixtures), &subject.name, forms);
     }
     let Some(folder) = shared("captures/other-agents") else { return };

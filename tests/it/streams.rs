@@ -13,9 +13,14 @@ pub(crate) use crate::support::{
     Case, PROGRAM, cases, check, checker, files, judge, program, root, run_on, shared, text,
 };
 
-/// One case in `every` of each folder, and its first; all of them with `NDJSON_CHECK_ALL_CASES`.
+/// Whether tests take all cases, and not some.
+pub(crate) fn takes_all_cases() -> bool {
+    std::env::var_os("NDJSON_CHECK_ALL_CASES").is_some()
+}
+
+/// One case in `every` of each folder, and its first; all of them if tests take all.
 pub(crate) fn some_cases(every: usize) -> impl Iterator<Item = Case> {
-    let every = if std::env::var_os("NDJSON_CHECK_ALL_CASES").is_some() { 1 } else { every };
+    let every = if takes_all_cases() { 1 } else { every };
     let mut seen: BTreeMap<PathBuf, usize> = BTreeMap::new();
     cases().into_iter().filter(move |case| {
         let count = seen.entry(case.path.parent().unwrap().to_owned()).or_default();
