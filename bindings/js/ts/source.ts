@@ -116,6 +116,8 @@ async function* chunks(source: Source, leave: Leave): AsyncGenerator<Chunk> {
   else if ("getReader" in source) yield* webChunks(source, leave);
   else if (isLines(source)) {
     leave.end = source.close.bind(source);
+    // A closed interface never says so.
+    if (leave.isLeft) return;
     for await (const line of source) yield `${line}\n`;
   } else if (Symbol.asyncIterator in source) {
     // A stream of Node.
