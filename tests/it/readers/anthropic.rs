@@ -19,16 +19,23 @@ pub(super) fn claude(reported: &mut Reported, event: &Value) {
     if event["type"] != "result" {
         return;
     }
+    add(&mut reported.turns, event["num_turns"].as_f64());
+    add(&mut reported.duration, event["duration_ms"].as_f64());
     if let Some(models) = event["model_usage_since_last_result"].as_object() {
         let costs = models.values().map(|of| of["costUSD"].as_f64());
         let free = (event["usage"]["output_tokens"] == 0).then_some(0.0);
         costs.chain([free]).for_each(|cost| add(&mut reported.cost, cost));
-    } else {
-        // Of the session so far; all else is of the turn.
-        set(&mut reported.cost, event["total_cost_usd"].as_f64());
+        for of in models.values().filter(|of| of["outputTokens"] != 0) {
+            add(&mut reported.input, of["inputTokens"].as_f64());
+            add(&mut reported.cache_read, of["cacheReadInputTokens"].as_f64());
+            add(&mut reported.cache_write, of["cacheCreationInputTokens"].as_f64());
+            add(&mut reported.output, of["outputTokens"].as_f64());
+            add(&mut reported.reasoning, of["thinkingTokens"].as_f64());
+        }
+        return;
     }
-    add(&mut reported.turns, event["num_turns"].as_f64());
-    add(&mut reported.duration, event["duration_ms"].as_f64());
+    // Of the session so far; all else is of the turn.
+    set(&mut reported.cost, event["total_cost_usd"].as_f64());
     let usage = anthropic(&event["usage"]);
     if usage.iter().flatten().all(|number| *number == 0.0) {
         // Nothing but zeros: it is unknown.
