@@ -74,12 +74,18 @@ fn reason(
         Outcome::TimedOut => return EndReason::Timeout,
         Outcome::Failed | Outcome::Truncated => {}
     }
+    let of_profile = end.status.and_then(|status| status.reason);
+    let of_status = exit.status.and_then(EndReason::of_status);
+    let timed_out = of_status.filter(|it| *it == EndReason::Timeout);
+    // Some agents exit with a code above 123 that means something else.
+    let is_its_meaning = |it: &EndReason| of_profile.is_none_or(|known| known == *it);
     // Without a terminal event, what the stream says may be about an error that passed.
     if let Some(said) = said.filter(|_| end.stream.terminal != TerminalState::Missing) {
         // An agent that stops at its own limit interrupts its work; its last words name the limit.
         let limits = [EndReason::Budget, EndReason::MaxTurns, EndReason::Timeout];
-        let limit = on_stderr.filter(|it| said == EndReason::Interrupted && limits.contains(it));
-        return limit.unwrap_or(said);
+        let limit = on_stderr.filter(|it| limits.contains(it));
+        let limit = limit.or(timed_out.filter(is_its_meaning));
+        return limit.filter(|_| said == EndReason::Interrupted).unwrap_or(said);
     }
     if exit.was_interrupted {
         return EndReason::Interrupted;
@@ -89,12 +95,8 @@ fn reason(
         EndCause::WrongStart => return EndReason::Config,
         _ => {}
     }
-    let of_profile = end.status.and_then(|status| status.reason);
-    let of_status = exit.status.and_then(EndReason::of_status);
-    let timed_out = of_status.filter(|it| *it == EndReason::Timeout);
     let stopped = exit.status.and_then(EndReason::of_signal).or(timed_out);
-    // Some agents exit with a code above 123 that means something else.
-    let stopped = stopped.filter(|it| of_profile.is_none_or(|known| known == *it));
+    let stopped = stopped.filter(is_its_meaning);
     let known = stopped.or(said).or(on_stderr).or(of_profile).or(of_status);
     known.unwrap_or(EndReason::Unknown)
 }
@@ -165,6 +167,8 @@ mod tests {
             (OPEN, exited(124), "{}", None, EndReason::Timeout),
             (OPEN, exited(124), "{}", Some(EndReason::Overloaded), EndReason::Timeout),
             (BAD, exited(124), "{}", Some(EndReason::Overloaded), EndReason::Overloaded),
+            // The agent was interrupted by `timeout`, and said so.
+            (BAD, exited(124), "{}", Some(EndReason::Interrupted), EndReason::Timeout),
             (OPEN, exited(127), "{}", None, EndReason::Config),
             (OPEN, exited(124), r#"{ "reason": { "124": "tool" } }"#, None, EndReason::Tool),
         ] {
