@@ -30,9 +30,9 @@ pub(super) struct StartTally {
     /// By their names, as they were listed last.
     servers: BTreeMap<String, Server>,
     /// Those that did not start, as a message says, by their names.
-    unavailable: BTreeSet<String>,
+    unavailable: BTreeMap<String, u64>,
     tools: Vec<String>,
-    /// The line that said last which there are.
+    /// The line that listed them last.
     listed_line: u64,
     /// Servers whose tools a call has used.
     used: BTreeSet<String>,
@@ -180,8 +180,8 @@ impl StartPattern {
     /// A server that did not start, by its name.
     pub(super) fn observe_unavailable(&self, server: &str, line: u64, tally: &mut StartTally) {
         if matches!(self, Self::Servers(_)) && tally.unavailable.len() < SESSION_LIST_MAX {
-            tally.unavailable.insert(server.to_owned());
-            (tally.is_new, tally.listed_line) = (true, line);
+            tally.unavailable.entry(server.to_owned()).or_insert(line);
+            tally.is_new = true;
         }
     }
 
@@ -220,10 +220,12 @@ impl StartPattern {
             }
             Self::Servers(globs) => {
                 let glob = globs.iter().find(|glob| tally.has_server(glob) == Truth::No)?;
-                let unavailable = tally.unavailable.iter().find(|it| glob.is_only(it));
+                let unavailable = tally.unavailable.iter().find(|(name, _)| glob.is_only(name));
                 match (tally.servers.values().find(|it| glob.is_for(&it.name)), unavailable) {
-                    (None, Some(name)) => {
-                        format!("the tool server {} must be available, but it is not", shown(name))
+                    (None, Some((name, line))) => {
+                        let name = shown(name);
+                        let fault = format!("the tool server {name} must be available");
+                        return Some((fault + ", but it is not", *line));
                     }
                     (None, None) => {
                         format!("there must be a tool server {glob}, but there is none")
@@ -310,7 +312,7 @@ impl StartTally {
         let is_available = named.map(|it| it.available.map_or(Truth::Unknown, Truth::from)).max();
         match is_available {
             // Another server may match a glob.
-            None if self.unavailable.iter().any(|it| glob.is_only(it)) => Truth::No,
+            None if self.unavailable.keys().any(|it| glob.is_only(it)) => Truth::No,
             None if !self.is_shown => Truth::Unknown,
             None | Some(Truth::No) if is_clipped(self.servers.len()) => Truth::Unknown,
             None => Truth::No,
