@@ -283,8 +283,9 @@ impl<'p> EndOfRun<'p> {
 
     /// Whether neither the stream nor standard error says why the run failed.
     pub(super) fn failed_silently(&self, exit: &ProducerExit) -> bool {
-        // Above, a shell says which signal ended the command.
-        let failed = matches!(self.status.map(|it| it.status), Some(ExitStatus::Code(1..=128)));
+        // From 129 to 192, a shell says which signal ended the command.
+        let status = self.status.map(|it| it.status);
+        let failed = matches!(status, Some(ExitStatus::Code(1..=128 | 193..)));
         let is_explained = self.stream.reported_outcome == Some(RunOutcome::Failure)
             || self.stream.has_fatal_error;
         failed && !is_explained && exit.stderr.as_ref().is_some_and(Vec::is_empty)

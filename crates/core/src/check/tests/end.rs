@@ -195,6 +195,8 @@ fn what_the_status_and_the_stream_contradict() {
         (silent_bad, exited(0), true, false),
         (OPEN, exited(0), false, false),
         (OPEN, exited(1), false, true),
+        (OPEN, exited(255), false, true),
+        (OPEN, exited(130), false, false),
         (StreamEnd { has_fatal_error: true, ..OPEN }, exited(1), false, false),
         (StreamEnd { has_events: false, ..GOOD }, exited(1), false, true),
         // Who was killed could not write why.
