@@ -34,7 +34,8 @@ impl Preset {
         source: &ConfigText,
     ) -> Result<ExpectTable, String> {
         let tables: Result<BTreeMap<Self, ExpectTable>, _> = toml::from_str(TABLES);
-        let table = tables.map(|mut tables| tables.remove(preset.get_ref()).unwrap_or_default());
-        table.map_err(|error| source.fault(&preset.span(), &error.to_string()))
+        let fault = |error: &str| source.fault(&preset.span(), error);
+        let mut tables = tables.map_err(|error| fault(&error.to_string()))?;
+        tables.remove(preset.get_ref()).ok_or_else(|| fault("the preset has no table"))
     }
 }
