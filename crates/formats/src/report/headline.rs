@@ -63,7 +63,7 @@ impl Headline {
     }
 
     /// The headline of a stream with these findings.
-    pub fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
+    pub(crate) fn new(summary: &StreamSummary, found: &FirstFindings) -> Self {
         let (reason, mut rest) = sentence(summary, found);
         if summary.outcome != Outcome::Succeeded {
             let forbidden = forbidden(reason, found);
