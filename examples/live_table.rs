@@ -95,12 +95,14 @@ fn follow(files: &[String], mut show: impl FnMut(&[Row]) -> io::Result<()>) -> R
 fn turn(stream: &mut Option<(Vec<u8>, Reader)>, row: &mut Row) -> Result<()> {
     let Some((bytes, reader)) = stream else { return Ok(()) };
     let rest = bytes.split_off(bytes.len().min(1_000));
-    let events = reader.feed(&std::mem::replace(bytes, rest))?;
-    events.into_iter().for_each(|event| row.take(event));
+    for event in reader.feed(&std::mem::replace(bytes, rest))? {
+        row.take(event);
+    }
     if let Some((_, reader)) = stream.take_if(|(bytes, _)| bytes.is_empty()) {
         // The end shows the last events, and that the run is over.
-        let events = reader.finish(&ProducerExit::default())?.events;
-        events.into_iter().for_each(|event| row.take(event));
+        for event in reader.finish(&ProducerExit::default())?.events {
+            row.take(event);
+        }
     }
     Ok(())
 }
