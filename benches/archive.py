@@ -26,7 +26,8 @@ LOSES_CALLS = b"2.9.1"
 def sources():
     """The recordings that need no flag, by their paths."""
     paths = [*ROOT.glob("fixtures/agents/*/*.ndjson"), *ROOT.glob("lab/recordings/*/*.ndjson")]
-    known = [it for it in paths if it.parent.name != "jsonl"]
+    # These profiles are not detected.
+    known = [it for it in paths if it.parent.name not in ("jsonl", "claude-like")]
     return sorted(it for it in known if not it.with_suffix(".args").exists())
 
 
