@@ -27,7 +27,10 @@ fn nothing_follows_from_the_wrong_profile() {
     let stream = fs::read(root().join("fixtures/agents/qwen/plain.ndjson")).unwrap();
     for format in FORMATS {
         let report = report(format, &["--profile", "cursor"], &stream);
-        assert!(report.contains("use the profile qwen, or name none"), "{format}: {report}");
+        assert!(
+            report.contains("use the profile qwen, or let it be detected"),
+            "{format}: {report}"
+        );
         for rule in ["schema-violation", "unknown-event", "final-text-mismatch"] {
             assert!(!report.contains(rule), "{format}, {rule}: {report}");
         }

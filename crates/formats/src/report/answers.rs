@@ -46,7 +46,10 @@ impl Answers {
         let streams = counted(totals.streams + totals.not_checked, "stream");
         let stale = match totals.stale {
             0 => String::new(),
-            count => format!("; {count} stale in the baseline, which `--write-baseline` renews"),
+            count => {
+                let known = counted(count, "finding");
+                format!("; {known} of the baseline did not occur: `--write-baseline` renews it")
+            }
         };
         format!("{streams}: {}{stale}", all.join(", "))
     }

@@ -115,7 +115,7 @@ impl<'c> FirstEvents<'c> {
                 wrapper or plugin wrote one of these events, choose the profile of the others, \
                 and allow wrong-profile"
                 .to_owned(),
-            false => format!("use the profile {profiles}, or name none"),
+            false => format!("use the profile {profiles}, or let it be detected"),
         };
         Some(Diagnostic::new(Rule::WrongProfile, message).note(note))
     }
