@@ -38,6 +38,11 @@ test("a run is matched", async () => {
   assert.equal((await toConform(await failed.end)).pass, true);
   await assert.rejects(toPass(failed, { strict: true }), /TypeError: the options of the check belong to `run`/);
   assert.equal((await toPass(failed, { strict: undefined })).pass, false);
+  const unmet = agent(["cursor", "plain"], { config: `[expect]\nmodel = "opus*"\nsession = "other"` });
+  const { defects } = await unmet.end;
+  assert.deepEqual(defects.map((it) => it.demand), ["ndjson-check.toml:2:9", "ndjson-check.toml:3:11"]);
+  const said = (await toPass(unmet)).message();
+  assert.match(said, /\n  line -: expectation-failed: .*`opus\*`[^]*\n  line -: expectation-failed: .*`other`/);
 });
 
 test("leaving the loop ends the command", async () => {

@@ -60,8 +60,9 @@ async function ofRun(run: AgentRun | RunEnd, options: object): Promise<Checked> 
   if (Object.values(options).some((it) => it !== undefined)) {
     throw new TypeError("the options of the check belong to `run`, which has checked this run");
   }
-  const { passed, verdict, headline, stderrTail } = "turn" in run ? await run.end : run;
-  return { stream: { type: "stream", passed, verdict, headline }, findings: stderrTail.map((it) => `  stderr: ${it}`) };
+  const { passed, verdict, headline, defects, stderrTail } = "turn" in run ? await run.end : run;
+  const findings = [...defects.map(inWords), ...stderrTail.map((it) => `  stderr: ${it}`)];
+  return { stream: { type: "stream", passed, verdict, headline }, findings };
 }
 
 async function ofSource(source: Source, options: CheckOptions & LaterProcessEnd): Promise<Checked> {
@@ -77,11 +78,14 @@ function inWords({ line, rule, message, note }: Finding): string {
 }
 
 interface Finding {
-  readonly type: "diagnostic";
   readonly line?: number;
   readonly rule: string;
   readonly message: string;
   readonly note?: string;
+}
+
+interface FindingLine extends Finding {
+  readonly type: "diagnostic";
 }
 
 interface StreamLine {
@@ -96,7 +100,7 @@ interface Checked {
   readonly findings: readonly string[];
 }
 
-type ReportLine = Finding | StreamLine | { readonly type: "summary" };
+type ReportLine = FindingLine | StreamLine | { readonly type: "summary" };
 
 /** For `expect.extend`. */
 export const matchers = { toPass, toConform };

@@ -6,7 +6,8 @@ import { ABORT, CALLBACK, CHECK, COMMAND, FLAG, FOLDER, GRACE, INPUT, LIMIT } fr
 import { VARIABLES, WORDS, isPromise, linesOf, statusOf, verify } from "./options.js";
 import { Reader } from "./reader.js";
 import type { CheckOptions, ExitStatus, RunExit } from "./reader.js";
-import type { AgentEvent, CutEvent, EndEvent, EndReason, RetryAfter, Retryable, Summary, Usage } from "./types.js";
+import type { AgentEvent, CutEvent, DefectEvent, EndEvent } from "./types.js";
+import type { EndReason, RetryAfter, Retryable, Summary, Usage } from "./types.js";
 import { startOf, type Files, type Start } from "./windows.js";
 
 /** How long a command may take to end after SIGTERM. */
@@ -20,6 +21,8 @@ const EXIT_GRACE_MS = 10_000;
 const STDERR_LINES_MAX = 10;
 const STDERR_CHARACTERS_MAX = 4 * 1024 * 1024;
 const STDERR_PART_MIN = 64 * 1024;
+/** How many `defect` events a `RunEnd` has. */
+const DEFECTS_MAX = 100;
 /** Events that wait for a slow reader; then the agent waits. */
 const WAITING_MAX = 1_024;
 /** The longest time of a timer of JavaScript. */
@@ -114,6 +117,8 @@ export interface RunEnd extends ExitStatus {
   readonly answer: string;
   readonly usage: Usage;
   readonly event: EndEvent | CutEvent;
+  /** The first 100 `defect` events. */
+  readonly defects: readonly DefectEvent[];
   readonly stderrTail: readonly string[];
   readonly summary: Summary;
 }
@@ -251,6 +256,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #end: Promise<RunEnd>;
   readonly #exited: Promise<ExitStatus>;
   #waiting: AgentEvent[] = [];
+  readonly #defects: DefectEvent[] = [];
   #wake: (() => void)[] = [];
   /** How many events a loop has read, and after how many of them each turn ends. */
   #eventsRead = 0;
@@ -536,6 +542,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       answer,
       usage,
       event,
+      defects: this.#defects,
       stderrTail,
       summary,
     };
@@ -677,7 +684,10 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   }
 
   #push(events: AgentEvent[]): void {
-    for (const event of events) this.#waiting.push(event);
+    for (const event of events) {
+      this.#waiting.push(event);
+      if (event.type === "defect" && this.#defects.length < DEFECTS_MAX) this.#defects.push(event);
+    }
     this.#notify();
   }
 
