@@ -35,9 +35,10 @@ const HEAD: &str = "\
 ";
 
 /// Writes the `JUnit` report.
+#[derive(Default)]
 pub struct Junit {
-    /// What must be written before the first suite.
-    head: &'static str,
+    /// Whether the head of the report is written.
+    has_head: bool,
     /// Names, and the names of their test cases.
     demands: Vec<(String, String)>,
     stream: Option<String>,
@@ -71,19 +72,6 @@ enum TestResult {
     Failed(&'static str, String, String),
     /// Why it could not be tested, and what was found before.
     Broken(String, String),
-}
-
-impl Default for Junit {
-    fn default() -> Self {
-        Self {
-            head: HEAD,
-            demands: Vec::new(),
-            stream: None,
-            title: String::new(),
-            found: Vec::new(),
-            errors: 0,
-        }
-    }
 }
 
 impl Junit {
@@ -179,8 +167,14 @@ impl Junit {
         if self.errors == 1 { "error".to_owned() } else { format!("error {}", self.errors) }
     }
 
+    fn head(&mut self, out: &mut String) {
+        if !std::mem::replace(&mut self.has_head, true) {
+            out.push_str(HEAD);
+        }
+    }
+
     fn suite(&mut self, out: &mut String, suite: &Suite) {
-        out.push_str(std::mem::take(&mut self.head));
+        self.head(out);
         // Cannot fail: it is written to memory, and is text.
         let xml = suite.xml().unwrap_or_default();
         out.push_str(&String::from_utf8_lossy(&xml));
@@ -256,7 +250,7 @@ impl Output for Junit {
     }
 
     fn end(&mut self, _: &RunTotals, _: u8, out: &mut String) -> io::Result<()> {
-        out.push_str(self.head);
+        self.head(out);
         out.push_str("</testsuites>\n");
         Ok(())
     }

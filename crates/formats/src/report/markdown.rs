@@ -36,6 +36,7 @@ const MARKDOWN_NAME_BYTES_MAX: usize = 60;
 const MARKER: &str = "<!-- ndjson-check -->\n";
 
 /// Writes the Markdown report.
+#[derive(Default)]
 pub struct Markdown {
     marker: &'static str,
     /// The name of the agent in the open stream, and what was found there.
@@ -49,27 +50,8 @@ pub struct Markdown {
     /// heading.
     last_body: String,
     stats: StatsTotals,
-    errors: WorstRows,
+    errors: WorstItems<String>,
     error_count: u64,
-}
-
-type WorstRows = WorstItems<String>;
-
-impl Default for Markdown {
-    fn default() -> Self {
-        Self {
-            marker: "",
-            title: String::new(),
-            found: Vec::new(),
-            sections: Sections::default(),
-            answers: Answers::default(),
-            last: String::new(),
-            last_body: String::new(),
-            stats: StatsTotals::default(),
-            errors: no_rows(),
-            error_count: 0,
-        }
-    }
 }
 
 impl Markdown {
@@ -79,18 +61,15 @@ impl Markdown {
     }
 }
 
-fn no_rows() -> WorstRows {
-    WorstItems::new(MARKDOWN_LIST_BYTES_MAX)
-}
-
-fn add(rows: &mut WorstRows, severity: Severity, row: String) {
+/// `length` is that of the row, in bytes.
+fn add<T>(rows: &mut WorstItems<T>, severity: Severity, length: usize, row: T) {
     // So that there are not too many short ones.
-    let size = row.len().max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
-    rows.add(severity, size, row);
+    let size = length.max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
+    rows.add(MARKDOWN_LIST_BYTES_MAX, severity, size, row);
 }
 
 /// The list, if it has rows, with what is missing.
-fn list(rows: WorstRows, more: Option<String>) -> String {
+fn list(rows: WorstItems<String>, more: Option<String>) -> String {
     list_of(rows.into_items(), more)
 }
 
@@ -169,7 +148,8 @@ impl Output for Markdown {
 
     fn error(&mut self, message: &str, _: &mut String) {
         self.error_count += 1;
-        add(&mut self.errors, Severity::Error, format!("error: {}", prose(message)));
+        let row = format!("error: {}", prose(message));
+        add(&mut self.errors, Severity::Error, row.len(), row);
     }
 
     fn end(&mut self, totals: &RunTotals, exit_code: u8, out: &mut String) -> io::Result<()> {
@@ -178,7 +158,7 @@ impl Output for Markdown {
         let sum = || format!("{}{found}", self.answers.text(totals));
         let heading = if is_single { self.last.clone() } else { sum() };
         let mut text = format!("{}## {heading}\n\n", self.marker);
-        let errors = std::mem::replace(&mut self.errors, no_rows());
+        let errors = std::mem::take(&mut self.errors);
         let more = SeverityCounts { errors: self.error_count, warnings: 0 };
         let more = more.without(errors.counts()).more();
         text += &list(errors, more);
@@ -214,11 +194,10 @@ fn rows(
     headline: &Headline,
     calls: &[ToolCall],
 ) -> (Vec<String>, SeverityCounts) {
-    let mut rows = WorstItems::new(MARKDOWN_LIST_BYTES_MAX);
+    let mut rows = WorstItems::default();
     for it in alike(found.iter().copied(), calls) {
         let (severity, row) = (it.first.severity, row(&it, headline));
-        let size = row.len().max(MARKDOWN_LIST_BYTES_MAX / MARKDOWN_ROWS_MAX);
-        rows.add(severity, size, (severity, it.count, row));
+        add(&mut rows, severity, row.len(), (severity, it.count, row));
     }
     let mut counts = SeverityCounts::default();
     let rows = rows.into_items().map(|(severity, count, row)| {
@@ -257,11 +236,11 @@ fn unbroken(numbers: &str) -> String {
 
 /// What the human report shows of a stream besides its findings.
 fn notes(summary: &StreamSummary, headline: &Headline) -> String {
-    let mut rows = no_rows();
+    let mut rows = WorstItems::default();
     let mut count = 0;
     let mut row = |text: String| {
         count += 1;
-        add(&mut rows, Severity::Warning, text);
+        add(&mut rows, Severity::Warning, text.len(), text);
     };
     for line in summary.stderr.iter().filter(|line| !headline.says(line)) {
         row(format!("stderr: {}", code(line)));

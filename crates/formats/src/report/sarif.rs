@@ -61,7 +61,7 @@ impl Sarif {
             open: Vec::new(),
             occurrences: BTreeMap::new(),
             rules: Vec::new(),
-            results: WorstItems::new(SARIF_RESULTS_MAX),
+            results: WorstItems::default(),
             found: SeverityCounts::default(),
             seen: SeverityCounts::default(),
             errors: Vec::new(),
@@ -121,7 +121,7 @@ impl Sarif {
             }
             text.extend(note.map(|note| format!(" ({note})")));
             let result = self.result(&diagnostic, &text);
-            self.results.add(diagnostic.severity, 1, result);
+            self.results.add(SARIF_RESULTS_MAX, diagnostic.severity, 1, result);
         }
     }
 
@@ -143,7 +143,7 @@ impl Sarif {
             "partialFingerprints": {"ndjsonCheckFinding/v1": format!("{hash}:1")},
         });
         self.found.add(Severity::Error);
-        self.results.add(Severity::Error, 1, result);
+        self.results.add(SARIF_RESULTS_MAX, Severity::Error, 1, result);
     }
 
     fn result(&mut self, diagnostic: &Diagnostic, text: &str) -> Value {
@@ -225,7 +225,7 @@ impl Output for Sarif {
             let text = format!("{errors} not in this report");
             notifications.push(notification(Severity::Error, &text));
         }
-        let results = std::mem::replace(&mut self.results, WorstItems::new(0));
+        let results = std::mem::take(&mut self.results);
         if let Some(more) = self.found.without(results.counts()).more() {
             let text = format!("{more} not in this report");
             notifications.push(notification(Severity::Warning, &text));

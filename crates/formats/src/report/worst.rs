@@ -2,14 +2,15 @@
 
 use ndjson_check_core::{Diagnostic, Severity, StreamSummary, counted};
 
-/// Items in the order in which they came, as many as there is room for. A warning goes to make room
-/// for an error.
+/// Items in the order in which they came, as many as have room together. A warning goes to make
+/// room for an error.
 #[derive(Debug)]
 pub(super) struct WorstItems<T> {
-    /// With what each takes of the room.
+    /// With their sizes.
     items: Vec<(Severity, usize, T)>,
     warnings: usize,
-    room: usize,
+    /// The sum of their sizes.
+    used: usize,
     /// No later warning stays where an earlier one went.
     is_full: bool,
 }
@@ -20,24 +21,27 @@ pub(super) struct SeverityCounts {
     pub(super) warnings: u64,
 }
 
-impl<T> WorstItems<T> {
-    pub(super) fn new(room: usize) -> Self {
-        Self { items: Vec::new(), warnings: 0, room, is_full: false }
+impl<T> Default for WorstItems<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), warnings: 0, used: 0, is_full: false }
     }
+}
 
-    pub(super) fn add(&mut self, severity: Severity, size: usize, item: T) {
-        while size > self.room && severity == Severity::Error && self.warnings > 0 {
+impl<T> WorstItems<T> {
+    /// `max` is the room for all items.
+    pub(super) fn add(&mut self, max: usize, severity: Severity, size: usize, item: T) {
+        while size > max - self.used && severity == Severity::Error && self.warnings > 0 {
             self.is_full = true;
             let last = self.items.iter().rposition(|it| it.0 == Severity::Warning);
             let Some(last) = last else { break };
-            self.room += self.items.remove(last).1;
+            self.used -= self.items.remove(last).1;
             self.warnings -= 1;
         }
-        if size > self.room || self.is_full && severity == Severity::Warning {
+        if size > max - self.used || self.is_full && severity == Severity::Warning {
             self.is_full = true;
             return;
         }
-        self.room -= size;
+        self.used += size;
         self.warnings += usize::from(severity == Severity::Warning);
         self.items.push((severity, size, item));
     }
@@ -103,27 +107,27 @@ mod tests {
 
     #[test]
     fn errors_stay_and_warnings_go() {
-        let mut items = WorstItems::new(1_000);
+        let mut items = WorstItems::default();
         for number in 0..1_200 {
             let severity = if number < 600 { Severity::Warning } else { Severity::Error };
-            items.add(severity, 1, number);
+            items.add(1_000, severity, 1, number);
         }
-        items.add(Severity::Warning, 1, 1_200);
+        items.add(1_000, Severity::Warning, 1, 1_200);
         assert_eq!(items.counts(), SeverityCounts { errors: 600, warnings: 400 });
         assert!(items.into_items().eq((0..400).chain(600..1_200)));
     }
 
     #[test]
     fn the_room_is_never_exceeded() {
-        let mut items = WorstItems::new(10);
+        let mut items = WorstItems::default();
         for (severity, size) in
             [(Severity::Warning, 6), (Severity::Warning, 4), (Severity::Error, 5)]
         {
-            items.add(severity, size, size);
+            items.add(10, severity, size, size);
         }
         assert!(items.into_items().eq([5]), "a warning of 6 and an error of 5 need 11");
-        let mut items = WorstItems::new(10);
-        items.add(Severity::Error, 11, ());
+        let mut items = WorstItems::default();
+        items.add(10, Severity::Error, 11, ());
         assert_eq!(items.counts(), SeverityCounts::default());
     }
 

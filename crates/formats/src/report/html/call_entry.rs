@@ -116,9 +116,9 @@ fn about(call: &PageCall, has_bars: bool) -> Markup {
         "Call " (call.number) ", " (outcome(call.outcome))
         @if let Some(code) = call.exit_code.filter(|code| *code != 0) { ", exit status " (code) }
         ". "
-        @match (&call.end, call.has_start) {
-            (Some(end), true) => { "Completed in line " (end.line) ". " }
-            (Some(_), false) => { "The stream shows only its completion. " }
+        @match (&call.end, call.is_new) {
+            (Some(end), false) => { "Completed in line " (end.line) ". " }
+            (Some(_), true) => { "The stream shows only its completion. " }
             (None, _) => { "It was never completed. " }
         }
         @if let Some(parent) = call.parent {

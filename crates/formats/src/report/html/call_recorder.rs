@@ -50,7 +50,7 @@ impl Recorder {
         self.entries.change(call.entry, |entry| {
             if let EntryKind::Call(call) = &mut entry.kind {
                 (call.outcome, call.end, call.result) = (Some(outcome), Some(moment), result);
-                (call.took_ms, call.has_start) = (took, !completed.is_new);
+                (call.took_ms, call.is_new) = (took, completed.is_new);
                 (call.exit_code, call.changes) = (completed.exit_code, changes);
             }
         });
@@ -91,11 +91,12 @@ impl Recorder {
 
     /// A call of which this is the first event.
     fn call(&mut self, call: &EventCall<'_>, moment: Moment) -> RecordedCall {
-        let number = call.number;
-        let shown = PageCall { parent: call.parent, ..PageCall::new(number, &call.id) };
+        let (number, parent) = (call.number, call.parent);
+        let shown = PageCall { number, id: call.id.to_string(), parent, ..PageCall::default() };
         let entry = self.push(moment, EntryKind::Call(Box::new(shown)));
         if let Some(bars) = &mut self.bars {
-            bars.push(Bar { parent: call.parent, ..Bar::new(number, entry, moment) });
+            let (start, end) = (moment, moment);
+            bars.push(Bar { number, entry, parent, start, end, ..Bar::default() });
         }
         if number > PAGE_BARS_MAX {
             self.bars = None;

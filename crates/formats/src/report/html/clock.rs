@@ -9,7 +9,7 @@ const PAGE_GAPS_MAX: usize = 12;
 const GAP_WIDTH: f64 = 7.0;
 const GAPS_WIDTH_MAX: f64 = 40.0;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Moment {
     /// The number of its line, from 1.
     pub(super) line: u64,

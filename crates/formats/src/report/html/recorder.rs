@@ -40,7 +40,7 @@ const PAGE_SILENCE_MS_MIN: f64 = 5_000.0;
 /// How long after a silence an entry names it, in milliseconds.
 const PAGE_WAIT_MS_MAX: f64 = 1_000.0;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recorder {
     /// The name of the agent.
     agent: String,
@@ -81,29 +81,8 @@ pub(super) struct Here<'l> {
 impl Recorder {
     /// `title` is that of the profile.
     pub(super) fn new(title: &str) -> Self {
-        Self {
-            agent: agent_in(title).to_owned(),
-            clock: Clock::default(),
-            last: None,
-            latest: None,
-            entries: PageEntries::default(),
-            text: None,
-            thought: None,
-            texts: Blocks::default(),
-            thoughts: Blocks::default(),
-            answer: None,
-            open: BTreeMap::new(),
-            bars: Some(Vec::new()),
-            call_blocks: Blocks::default(),
-            bad_call_blocks: Blocks::default(),
-            ends: Vec::new(),
-            findings: WorstItems::new(PAGE_FINDINGS_BYTES_MAX),
-            found: FirstFindings::default(),
-            silences: Silences::default(),
-            wait: None,
-            files: ChangedFiles::default(),
-            meter: Meter::default(),
-        }
+        let agent = agent_in(title).to_owned();
+        Self { agent, bars: Some(Vec::new()), ..Self::default() }
     }
 
     pub(super) fn event(&mut self, event: &CheckedLine<'_>) {
@@ -291,7 +270,7 @@ impl Recorder {
         // Those that are left out are counted in the summary.
         let found =
             PageFinding { diagnostic: diagnostic.clone(), call: None, at: self.clock.now() };
-        self.findings.add(diagnostic.severity, bytes, found);
+        self.findings.add(PAGE_FINDINGS_BYTES_MAX, diagnostic.severity, bytes, found);
     }
 
     pub(super) fn finish(mut self, summary: &StreamSummary) -> Recording {

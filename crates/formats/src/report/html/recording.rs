@@ -105,7 +105,7 @@ pub(super) struct PageText {
     pub(super) is_abandoned: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct PageCall {
     /// Its number among the calls of the stream, from 1.
     pub(super) number: u64,
@@ -119,7 +119,8 @@ pub(super) struct PageCall {
     pub(super) arguments: Vec<Argument>,
     pub(super) changes: Vec<PageChange>,
     pub(super) result: Option<Excerpt>,
-    pub(super) has_start: bool,
+    /// Whether its completion is the first that the stream shows of it.
+    pub(super) is_new: bool,
     pub(super) end: Option<Moment>,
     pub(super) took_ms: Option<f64>,
     /// How it ended; none while it is open.
@@ -136,7 +137,7 @@ pub(super) struct PageFinding {
 }
 
 /// A call in the timeline.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bar {
     pub(super) number: u64,
     pub(super) entry: u64,
@@ -147,44 +148,6 @@ pub(super) struct Bar {
     pub(super) end: Moment,
     pub(super) took_ms: Option<f64>,
     pub(super) outcome: Option<CallOutcome>,
-}
-
-impl PageCall {
-    pub(super) fn new(number: u64, id: &str) -> Self {
-        Self {
-            number,
-            id: id.to_owned(),
-            tool: String::new(),
-            detail: String::new(),
-            parent: None,
-            is_command: false,
-            exit_code: None,
-            arguments: Vec::new(),
-            changes: Vec::new(),
-            result: None,
-            has_start: true,
-            end: None,
-            took_ms: None,
-            outcome: None,
-        }
-    }
-}
-
-impl Bar {
-    pub(super) fn new(number: u64, entry: u64, start: Moment) -> Self {
-        let (tool, detail, took_ms) = (String::new(), String::new(), None);
-        Self {
-            number,
-            entry,
-            tool,
-            detail,
-            parent: None,
-            start,
-            end: start,
-            took_ms,
-            outcome: None,
-        }
-    }
 }
 
 impl PageEntry {
