@@ -42,7 +42,7 @@
 pub use ndjson_check_core::*;
 #[cfg(feature = "formats")]
 pub use ndjson_check_formats::{
-    Converter, Form, Headline, HumanReport, JsonReport, Output, RunTotals, Written,
+    Converter, Form, FormStyle, Headline, HumanReport, JsonReport, Output, RunTotals, Written,
 };
 
 /// For the tests and benches of this package, and for the package of Python; not part of the

@@ -6,7 +6,7 @@
 mod page_tags;
 
 use libfuzzer_sys::fuzz_target;
-use ndjson_check::{Checker, Converter, Form, JsonReport, Output, RunTotals, Written};
+use ndjson_check::{Checker, Converter, Form, FormStyle, JsonReport, Output, RunTotals, Written};
 use ndjson_check_formats::report::{
     Annotations, Html, HumanReport, Junit, Markdown, PageFolder, Sarif,
 };
@@ -112,15 +112,15 @@ fuzz_target!(|data: &[u8]| {
         let junit = written(checker, stream, Junit::default());
         let mut reader = quick_xml::Reader::from_str(&junit);
         while !matches!(reader.read_event().expect("XML"), quick_xml::events::Event::Eof) {}
-        lines_are_json(&written(checker, stream, Converter::new(Form::Events, false)));
+        lines_are_json(&written(checker, stream, Converter::new(Form::Events, FormStyle::default())));
         for form in [Form::ChromeTrace, Form::OtlpJson, Form::Atif] {
-            let whole = written(checker, stream, Converter::new(form, false));
+            let whole = written(checker, stream, Converter::new(form, FormStyle::default()));
             if !whole.is_empty() {
                 serde_json::from_str::<Value>(&whole).expect("JSON");
             }
         }
         for form in [Form::Text, Form::Transcript, Form::Answer] {
-            is_plain(&written(checker, stream, Converter::new(form, false)));
+            is_plain(&written(checker, stream, Converter::new(form, FormStyle::default())));
         }
     });
 });

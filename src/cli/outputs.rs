@@ -12,7 +12,7 @@ use ndjson_check_core::{
 };
 use ndjson_check_formats::baseline::Baseline;
 use ndjson_check_formats::report::RunTotals;
-use ndjson_check_formats::{Converter, Form, Written};
+use ndjson_check_formats::{Converter, Form, FormStyle, Written};
 
 use super::args::{Cli, Color};
 use super::attempts::Attempt;
@@ -358,21 +358,23 @@ fn conversion(to: Form, cli: &Cli, progress: &Progress) -> Result<Conversion, Cl
         stdout if on_terminal => Box::new(progress.hidden_by(stdout)),
         stdout => Box::new(stdout),
     };
-    let results = cli.log.results.unwrap_or_default();
     let is_log = !stdio::stdout_is_file();
-    let (writer, converter) = match to {
-        Form::Text | Form::Transcript if results > 0 && is_log && in_github_workflow() => {
+    let style = form_style(cli, on_terminal);
+    let (writer, style) = match to {
+        Form::Text | Form::Transcript if style.results > 0 && is_log && in_github_workflow() => {
             let (writer, mark) = own_commands(stdout);
-            (writer, log(to, cli).groups(Some(mark)))
+            (writer, FormStyle { command_mark: Some(mark), ..style })
         }
         Form::Text | Form::Transcript | Form::Answer => {
-            (if is_log { stop_commands(stdout) } else { stdout }, log(to, cli))
+            (if is_log { stop_commands(stdout) } else { stdout }, style)
         }
         // The agent's own bytes.
-        Form::Json | Form::ValidEvents => (unless_file(stdout), Converter::new(to, !on_terminal)),
-        _ => (unless_file(stdout), Converter::new(to, cli.raw)),
+        Form::Json | Form::ValidEvents => {
+            (unless_file(stdout), FormStyle { is_raw: !on_terminal, ..style })
+        }
+        _ => (unless_file(stdout), style),
     };
-    Ok(Written::new(writer, Box::new(converter)))
+    Ok(Written::new(writer, Box::new(Converter::new(to, style))))
 }
 
 /// Standard output with commands escaped: what is not a regular file may be the log of a CI job.
@@ -381,12 +383,15 @@ fn unless_file(stdout: impl Write + Send + 'static) -> Box<dyn Write + Send> {
 }
 
 /// Only a terminal, or a user who asks, gets colour.
-fn log(to: Form, cli: &Cli) -> Converter {
-    let on_terminal = io::stdout().is_terminal();
+fn form_style(cli: &Cli, on_terminal: bool) -> FormStyle {
     let may_color = on_terminal || cli.color == Color::Always;
-    let results = cli.log.results.unwrap_or_default();
-    let log = Converter::new(to, cli.raw).results(results as usize).thinking(cli.log.thinking);
-    log.color(may_color && has_color(cli.color, on_terminal))
+    FormStyle {
+        is_raw: cli.raw,
+        results: cli.log.results.unwrap_or_default() as usize,
+        thinking: cli.log.thinking,
+        color: may_color && has_color(cli.color, on_terminal),
+        command_mark: None,
+    }
 }
 
 pub(super) fn stdout() -> Result<BlockingFile, CliError> {

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ndjson_check::{
-    CheckedLine, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, Observer,
-    ProducerExit, StreamStart, StreamSummary, Written,
+    CheckedLine, Checker, CheckerBuilder, Converter, Diagnostic, Error, Event, Form, FormStyle,
+    Observer, ProducerExit, StreamStart, StreamSummary, Written,
 };
 
 /// The reference first: the others are compared with it.
@@ -120,7 +120,9 @@ impl Engines {
         };
         let (mut streams, mut summaries) = (Vec::new(), Vec::new());
         let mut converted = Vec::new();
-        let form = batch.to.map(|(to, is_raw)| Box::new(Converter::new(to, is_raw)));
+        let form = batch.to.map(|(to, is_raw)| {
+            Box::new(Converter::new(to, FormStyle { is_raw, ..FormStyle::default() }))
+        });
         let mut conversion = form.map(|form| Written::new(&mut converted, form));
         for stream in &batch.streams {
             let mut out = Collected::new(conversion.as_mut());

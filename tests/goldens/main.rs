@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{env, fs, thread};
 
-use ndjson_check::{Converter, Form, Rule, Written};
+use ndjson_check::{Converter, Form, FormStyle, Rule, Written};
 use serde_json::Value;
 
 use support::{Case, cases, checker, files, own_flags, root, run_on, shared, text};
@@ -196,7 +196,8 @@ fn chosen_conversions_are_as_written() {
 fn converted(case: &Case, form: &str) -> String {
     let flags: Vec<&str> = case.flags.iter().map(String::as_str).collect();
     if form == "json" {
-        let mut conversion = Written::new(Vec::new(), Box::new(Converter::new(Form::Json, false)));
+        let mut conversion =
+            Written::new(Vec::new(), Box::new(Converter::new(Form::Json, FormStyle::default())));
         let checked = checker(flags.iter().copied()).check("-", &case.bytes()[..], &mut conversion);
         if checked.is_err() {
             return String::new();

@@ -3,8 +3,8 @@
 use std::fs;
 
 use ndjson_check::{
-    Checker, Converter, Diagnostic, Form, JsonReport, Outcome, ProducerExit, Rule, StreamSummary,
-    Verdict, Written,
+    Checker, Converter, Diagnostic, Form, FormStyle, JsonReport, Outcome, ProducerExit, Rule,
+    StreamSummary, Verdict, Written,
 };
 use serde_json::Value;
 use tempfile::TempDir;
@@ -166,7 +166,10 @@ fn same_conversions(
     fast: &mut Checker,
 ) {
     for to in [Form::Text, Form::Transcript, Form::Answer, Form::Json, Form::ValidEvents] {
-        let mut probe = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
+        let mut probe = Written::new(
+            Vec::new(),
+            Box::new(Converter::new(to, FormStyle { is_raw: true, ..FormStyle::default() })),
+        );
         if to == Form::Json && lines.check("-", stream.as_bytes(), &mut probe).is_err() {
             continue;
         }

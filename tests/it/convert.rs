@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::process::Output;
 
-use ndjson_check::{Converter, Error, Form, Written};
+use ndjson_check::{Converter, Error, Form, FormStyle, Written};
 use serde_json::Value;
 
 use crate::streams::{Case, cases, program, root, run_on, shared, some_cases, text};
@@ -19,7 +19,10 @@ fn converted(flags: &[String], form: &str, stream: &[u8]) -> Output {
 
 /// Whether the producer has a format that is a single object.
 fn has_object(case: &Case) -> bool {
-    let mut object = Written::new(io::sink(), Box::new(Converter::new(Form::Json, true)));
+    let mut object = Written::new(
+        io::sink(),
+        Box::new(Converter::new(Form::Json, FormStyle { is_raw: true, ..FormStyle::default() })),
+    );
     !matches!(
         case.checker().check("-", io::empty(), &mut object),
         Err(Error::NoSingleObject { .. })

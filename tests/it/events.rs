@@ -5,8 +5,8 @@ use std::fs;
 
 use ndjson_check::internals::profile_text;
 use ndjson_check::{
-    AgentFormat, Checker, Converter, Diagnostic, ExitStatus, Form, Observer, Outcome, ProducerExit,
-    Rule, RunFacts, Severity, StreamSummary, Verdict, Written,
+    AgentFormat, Checker, Converter, Diagnostic, ExitStatus, Form, FormStyle, Observer, Outcome,
+    ProducerExit, Rule, RunFacts, Severity, StreamSummary, Verdict, Written,
 };
 use serde_json::Value;
 
@@ -162,7 +162,13 @@ fn the_normal_form_has_the_same_verdict_with_an_exit_status() {
     for case in cases() {
         for status in [0, 1] {
             let exit = ProducerExit::from(ExitStatus::Code(status));
-            let mut output = Written::new(Vec::new(), Box::new(Converter::new(Form::Events, true)));
+            let mut output = Written::new(
+                Vec::new(),
+                Box::new(Converter::new(
+                    Form::Events,
+                    FormStyle { is_raw: true, ..FormStyle::default() },
+                )),
+            );
             let ended = |mut checker: Checker, bytes: &[u8], observer: &mut dyn Observer| {
                 let mut check = checker.stream("-");
                 check.feed(bytes, observer).unwrap();

@@ -3,15 +3,19 @@
 use std::fs;
 use std::process::Stdio;
 
-use ndjson_check::{Checker, Converter, Form, ProducerExit, Written};
+use ndjson_check::{Checker, Converter, Form, FormStyle, ProducerExit, Written};
 use serde_json::{Value, json};
 
 use crate::language::{checker, engines, stream};
 use crate::streams::{cases, converted, misleads, program, root, run_on, text};
 
+fn full_style() -> FormStyle {
+    FormStyle { results: 1_000, thinking: true, ..FormStyle::default() }
+}
+
 /// A stream as a log with everything that a log can show.
 pub(crate) fn logged(bytes: &[u8], checker: &mut Checker, to: Form) -> String {
-    let log = Converter::new(to, false).results(1_000).thinking(true);
+    let log = Converter::new(to, full_style());
     let mut output = Written::new(Vec::new(), Box::new(log));
     checker.check("-", bytes, &mut output).unwrap();
     text(output.writer().unwrap())
@@ -51,7 +55,8 @@ fn profile() -> Value {
 #[test]
 fn a_text_that_has_ended_is_a_whole_line() {
     let [mut fast, _] = engines(&profile());
-    let mut output = Written::new(Vec::new(), Box::new(Converter::new(Form::Transcript, false)));
+    let mut output =
+        Written::new(Vec::new(), Box::new(Converter::new(Form::Transcript, FormStyle::default())));
     let mut check = fast.stream("-");
     check.feed(stream(&json!([{"t": "d", "text": "hello"}])).as_bytes(), &mut output).unwrap();
     assert_eq!(text(output.writer().unwrap()), "hello\n");
@@ -124,7 +129,7 @@ fn the_options_only_add_lines() {
         let (bytes, name) = (case.bytes(), case.path.display());
         for to in [Form::Text, Form::Transcript] {
             let plain = converted(&bytes, &mut case.checker(), to);
-            let log = Converter::new(to, true).results(0).thinking(false);
+            let log = Converter::new(to, FormStyle { is_raw: true, ..FormStyle::default() });
             let mut output = Written::new(Vec::new(), Box::new(log));
             case.checker().check("-", &bytes[..], &mut output).unwrap();
             assert_eq!(text(output.writer().unwrap()), plain, "{name}");
@@ -148,7 +153,7 @@ fn a_log_is_the_same_however_the_stream_arrives() {
         for to in [Form::Text, Form::Transcript] {
             let whole = logged(&bytes, &mut case.checker(), to);
             let mut checker = case.checker();
-            let log = Converter::new(to, false).results(1_000).thinking(true);
+            let log = Converter::new(to, full_style());
             let mut output = Written::new(Vec::new(), Box::new(log));
             let mut stream = checker.stream("-");
             let fed = bytes.chunks(7).try_for_each(|bytes| stream.feed(bytes, &mut output));
@@ -280,7 +285,7 @@ fn the_options_need_a_log() {
 fn huge_texts_are_cut() {
     let output = "x".repeat(100_000) + &"\ny".repeat(100_000);
     let mut shown = Vec::new();
-    let log = Converter::new(Form::Text, false).results(4);
+    let log = Converter::new(Form::Text, FormStyle { results: 4, ..FormStyle::default() });
     let mut cursor = Checker::builder().profile("cursor").build().unwrap();
     let mut conversion = Written::new(&mut shown, Box::new(log));
     cursor.check("-", &with_output(&output)[..], &mut conversion).unwrap();

@@ -6,7 +6,7 @@ use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 
 use ndjson_check::internals::profile_text;
-use ndjson_check::{Checker, Converter, Form, JsonReport, Written};
+use ndjson_check::{Checker, Converter, Form, FormStyle, JsonReport, Written};
 use serde_json::Value;
 
 pub(crate) use crate::support::{
@@ -89,7 +89,10 @@ pub(crate) fn inherited(profile: &str, key: &str) -> Value {
 
 /// A stream in another form.
 pub(crate) fn converted(stream: &[u8], checker: &mut Checker, to: Form) -> String {
-    let mut output = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
+    let mut output = Written::new(
+        Vec::new(),
+        Box::new(Converter::new(to, FormStyle { is_raw: true, ..FormStyle::default() })),
+    );
     checker.check("-", stream, &mut output).unwrap();
     text(output.writer().unwrap())
 }

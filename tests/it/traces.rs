@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use ndjson_check::{Checker, Converter, Form, ProducerExit, Written};
+use ndjson_check::{Checker, Converter, Form, FormStyle, ProducerExit, Written};
 use serde_json::{Value, json};
 
 use crate::streams::{cases, checker, converted, root, run_on, text};
@@ -264,7 +264,10 @@ fn forms_do_not_depend_on_how_the_stream_arrives() {
 }
 
 fn fed(stream: &[u8], size: usize, checker: &mut Checker, to: Form) -> String {
-    let mut output = Written::new(Vec::new(), Box::new(Converter::new(to, true)));
+    let mut output = Written::new(
+        Vec::new(),
+        Box::new(Converter::new(to, FormStyle { is_raw: true, ..FormStyle::default() })),
+    );
     let mut check = checker.stream("-");
     for piece in stream.chunks(size) {
         check.feed(piece, &mut output).unwrap();

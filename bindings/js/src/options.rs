@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ndjson_check::{Checker, ExitStatus, Output, ProducerExit, Severity, StopReason};
 use ndjson_check_config::Config;
-use ndjson_check_formats::single::{self, FormStyle};
+use ndjson_check_formats::{FormStyle, single};
 use serde::Deserialize;
 
 use crate::readers::text;
@@ -51,7 +51,7 @@ enum Level {
 impl Options {
     pub(crate) fn output(&self) -> Result<Option<Box<dyn Output>>, String> {
         let Self { raw: is_raw, results, thinking, .. } = *self;
-        let style = FormStyle { is_raw, results, thinking };
+        let style = FormStyle { is_raw, results, thinking, ..FormStyle::default() };
         let output = |name| {
             let unknown = || format!("no such form or report: {name}");
             single::output(name, style).ok_or_else(unknown)

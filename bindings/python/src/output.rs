@@ -1,7 +1,7 @@
 //! A stream in another form, or as a report.
 
 use ndjson_check::{Checker, CheckerBuilder, Error, Output, ProducerExit, Written};
-use ndjson_check_formats::single::{self, FormStyle};
+use ndjson_check_formats::{FormStyle, single};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -24,7 +24,7 @@ pub(crate) fn write(
 ) -> PyResult<String> {
     let exit = exit(exit_status, signal);
     let mut checker = checker.checker.clone();
-    let style = FormStyle { is_raw: raw, results, thinking };
+    let style = FormStyle { is_raw: raw, results, thinking, ..FormStyle::default() };
     let text = py.detach(|| match single::output(kind, style) {
         Some(output) => written(&mut checker, name, data, &exit, output).map(Some),
         None => Ok(None),

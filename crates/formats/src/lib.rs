@@ -13,6 +13,6 @@ pub mod report;
 mod said;
 pub mod single;
 
-pub use convert::{Converter, Form};
+pub use convert::{Converter, Form, FormStyle};
 pub use output::{Output, Written};
 pub use report::{Headline, HumanReport, JsonReport, RunTotals, SCHEMA as REPORT_SCHEMA};

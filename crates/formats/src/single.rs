@@ -9,18 +9,7 @@ use serde_json::Value;
 
 use crate::convert::answer_of;
 use crate::report::{FirstFindings, Headline, Html, Markdown, PageFolder};
-use crate::{Converter, Form, HumanReport, JsonReport, Output, RunTotals, Written};
-
-/// How a form shows a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FormStyle {
-    /// Control characters and the like stay as they are.
-    pub is_raw: bool,
-    /// Lines of each call's result, in `text` and `transcript`.
-    pub results: usize,
-    /// Reasoning and notices, in `text` and `transcript`.
-    pub thinking: bool,
-}
+use crate::{Converter, Form, FormStyle, HumanReport, JsonReport, Output, RunTotals, Written};
 
 /// The report whose stream needs stats.
 pub const PAGE: &str = "html-report";
@@ -32,10 +21,7 @@ pub fn output(name: &str, style: FormStyle) -> Option<Box<dyn Output>> {
         "json-report" => Box::new(JsonReport::default()),
         "markdown-report" => Box::new(Markdown::comment()),
         PAGE => Box::new(Html::new(no_folder())),
-        _ => {
-            let converter = Converter::new(Form::named(name)?, style.is_raw);
-            Box::new(converter.results(style.results).thinking(style.thinking))
-        }
+        _ => Box::new(Converter::new(Form::named(name)?, style)),
     })
 }
 

@@ -1,24 +1,16 @@
 //! One line for each tool call: what was done, or only attempted; and its result.
 
 use ndjson_check_core::{
-    CallOutcome, CompletedCall, EventCall, EventKind, Wording, Wordings, escape::clipped_chars,
+    CallOutcome, CompletedCall, EventCall, EventKind, Wording, escape::clipped_chars,
 };
 
-use super::log::{LineStyle, Log, LogLine};
+use super::log::{LineStyle, LogLine};
+use super::log_lines::LogLines;
 use crate::limits::ACTION_DETAIL_CHARS_MAX;
 
-pub(super) struct Actions {
-    wordings: Wordings,
-    log: Log,
-}
-
-impl Actions {
-    pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
-        Self { wordings, log: log.clone() }
-    }
-
+impl LogLines {
     /// The line for an event that says how a call ended, or that it will not end.
-    pub(super) fn line_of(&self, event: &EventKind<'_>) -> Option<LogLine> {
+    pub(super) fn action(&self, event: &EventKind<'_>) -> Option<LogLine> {
         Some(match event {
             EventKind::CallCompleted(completed) => self.ended(completed),
             EventKind::CallCorrected { call, outcome, instead_of } => {
@@ -59,7 +51,7 @@ impl Actions {
             CallOutcome::Succeeded | CallOutcome::Unknown => LineStyle::Plain,
             CallOutcome::Failed | CallOutcome::Rejected | CallOutcome::Denied => LineStyle::Bad,
         };
-        let below = self.log.below(completed);
+        let below = self.style.below(completed);
         let mut call = completed.call.clone();
         if call.detail.as_ref().is_none_or(|detail| detail.is_empty()) {
             call.detail = changed_files(completed).map(Into::into);
@@ -100,7 +92,7 @@ impl Actions {
             };
         };
         let attempt =
-            attempt.map_or_else(|| format!("call tool {}", self.log.line(tool)), str::to_owned);
+            attempt.map_or_else(|| format!("call tool {}", self.style.line(tool)), str::to_owned);
         let detail = call.detail.as_deref().unwrap_or_default();
         ActionText {
             done: done.map_or_else(|| attempt.clone(), str::to_owned),
@@ -124,7 +116,7 @@ impl Actions {
 
     /// Text of the stream on one line, and not too much of it.
     fn short(&self, text: &str) -> String {
-        clipped_chars(&self.log.line(text), ACTION_DETAIL_CHARS_MAX).into_owned()
+        clipped_chars(&self.style.line(text), ACTION_DETAIL_CHARS_MAX).into_owned()
     }
 }
 

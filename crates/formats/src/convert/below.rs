@@ -3,7 +3,7 @@
 use ndjson_check_core::{CallKind, CallOutcome, CompletedCall, FileChange, escape::clipped_chars};
 
 use super::colours::shown_line;
-use super::log::{LineStyle, Log};
+use super::log::{FormStyle, LineStyle};
 
 const LINE_CHARS_MAX: usize = 300;
 
@@ -17,20 +17,20 @@ pub(super) struct BelowLine {
     pub(super) style: LineStyle,
 }
 
-impl Log {
+impl FormStyle {
     pub(super) fn below(&self, call: &CompletedCall<'_>) -> Vec<BelowLine> {
-        if self.result_lines == 0 {
+        if self.results == 0 {
             return Vec::new();
         }
         let changed = changed_lines(&call.changes);
         if !changed.is_empty() {
-            return self.shown_lines(&changed, self.result_lines);
+            return self.shown_lines(&changed, self.results);
         }
         let Some(result) = call.result.as_deref() else { return Vec::new() };
         let has_failed = call.outcome == CallOutcome::Failed || call.outcome.is_refusal();
         let style = if has_failed { LineStyle::Plain } else { LineStyle::Quiet };
         let is_read = matches!(call.call.kind, Some(CallKind::Read)) && !has_failed;
-        let most = if is_read { self.result_lines.div_ceil(READ_PART) } else { self.result_lines };
+        let most = if is_read { self.results.div_ceil(READ_PART) } else { self.results };
         self.result_lines(result, style, most)
     }
 
@@ -68,7 +68,7 @@ impl Log {
         }
         // Lines with a colour of ours have none of their own.
         let is_plain = matches!(style, LineStyle::Plain | LineStyle::Quiet);
-        let text = shown_line(line, LINE_CHARS_MAX, self.has_color && is_plain);
+        let text = shown_line(line, LINE_CHARS_MAX, self.color && is_plain);
         let style = if is_plain && text.contains('\x1b') { LineStyle::Plain } else { *style };
         BelowLine { text, style }
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn shown(lines: usize, result: &str) -> Vec<String> {
-        let log = Log::default();
+        let log = FormStyle::default();
         let below = log.result_lines(result, LineStyle::Quiet, lines);
         below.into_iter().map(|line| line.text).collect()
     }

@@ -5,34 +5,18 @@ use ndjson_check_core::{
     escape::{clipped_chars, split_before},
 };
 
-use super::log::{LineStyle, Log, LogLine};
+use super::log::{LineStyle, LogLine};
+use super::log_lines::LogLines;
 use crate::limits::ACTION_DETAIL_CHARS_MAX;
 
 /// Longest line of reasoning in a log, in bytes; a longer one becomes several.
 const THINKING_LINE_BYTES_MAX: usize = 8 * 1024;
 
-/// Makes lines of reasoning as it comes.
-pub(super) struct DetailLines {
-    log: Log,
-    /// The start of a line of reasoning, whose end has not come.
-    open: String,
-    /// Whether the line above is one of the same reasoning.
-    is_continued: bool,
-}
-
-impl DetailLines {
-    /// None if they are not shown.
-    pub(super) fn new(log: &Log) -> Option<Self> {
-        log.has_thinking.then(|| Self {
-            log: log.clone(),
-            open: String::new(),
-            is_continued: false,
-        })
-    }
-
-    pub(super) fn event(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
+impl LogLines {
+    /// Adds lines of reasoning as it comes, and notices.
+    pub(super) fn details(&mut self, event: &EventKind<'_>, lines: &mut Vec<LogLine>) {
         match event {
-            EventKind::ThinkingDelta { text, .. } => self.thinking(text, lines),
+            EventKind::ThinkingDelta { text, .. } => self.reasoning(text, lines),
             EventKind::ThinkingEnd { .. } => {
                 lines.extend(self.end());
                 self.interrupted();
@@ -46,12 +30,7 @@ impl DetailLines {
         }
     }
 
-    /// Something else is written between two lines of reasoning.
-    pub(super) fn interrupted(&mut self) {
-        self.is_continued = false;
-    }
-
-    fn thinking(&mut self, text: &str, lines: &mut Vec<LogLine>) {
+    fn reasoning(&mut self, text: &str, lines: &mut Vec<LogLine>) {
         for mut part in text.split_inclusive('\n') {
             while !part.is_empty() {
                 let room = THINKING_LINE_BYTES_MAX.saturating_sub(self.open.len());
@@ -67,13 +46,13 @@ impl DetailLines {
     }
 
     /// The line of reasoning that is open. Only the first has the name in front.
-    pub(super) fn end(&mut self) -> Option<LogLine> {
+    fn end(&mut self) -> Option<LogLine> {
         let text = std::mem::take(&mut self.open);
         let text = text.trim_end();
         if text.is_empty() {
             return None;
         }
-        let text = self.log.line(text);
+        let text = self.style.line(text);
         if std::mem::replace(&mut self.is_continued, true) {
             let line = LogLine::new(text, LineStyle::Quiet);
             return Some(LogLine { is_continued: true, ..line });
@@ -86,10 +65,10 @@ impl DetailLines {
         let style = if kind == NoticeKind::Error { LineStyle::Bad } else { LineStyle::Quiet };
         let detail = clipped_chars(detail.map_or("", str::trim), ACTION_DETAIL_CHARS_MAX);
         let mut texts = detail.lines().map(str::trim_end).filter(|text| !text.is_empty());
-        let first = texts.next().map(|text| format!(": {}", self.log.line(text)));
+        let first = texts.next().map(|text| format!(": {}", self.style.line(text)));
         let first = format!("{}{}", kind.title(), first.unwrap_or_default());
         let rest = texts.map(|text| {
-            let line = LogLine::new(self.log.line(text), style);
+            let line = LogLine::new(self.style.line(text), style);
             LogLine { is_continued: true, ..line }
         });
         std::iter::once(LogLine::new(first, style)).chain(rest).collect()

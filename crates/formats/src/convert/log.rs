@@ -8,17 +8,21 @@ use super::colours::RESET;
 /// Lines of a call's result from which on a CI log folds them.
 const GROUPED_LINES_MIN: usize = 10;
 
+/// How a form shows a run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Log {
-    pub(super) is_raw: bool,
-    /// Most lines of a call's result.
-    pub(super) result_lines: usize,
-    /// Whether reasoning and notices are shown.
-    pub(super) has_thinking: bool,
-    pub(super) has_color: bool,
-    /// What is written before a command of ours to the runner of a CI job, which folds what is in
-    /// a group; without it nothing is folded.
-    pub(super) command_mark: Option<String>,
+pub struct FormStyle {
+    /// Whether control characters and the like stay as they are. Otherwise text escapes them.
+    pub is_raw: bool,
+    /// Most lines of each call's result below it, in [`Form::Text`](crate::Form::Text) and
+    /// [`Form::Transcript`](crate::Form::Transcript): of a longer one the first and the last.
+    pub results: usize,
+    /// Whether these two forms show the agent's reasoning, and notices such as retries.
+    pub thinking: bool,
+    /// Whether these two forms have colour.
+    pub color: bool,
+    /// What is written before a command of ours to the runner of a CI job, which folds a long
+    /// result in its log. Without it nothing is folded.
+    pub command_mark: Option<String>,
 }
 
 #[derive(Debug)]
@@ -48,10 +52,10 @@ impl LogLine {
     }
 }
 
-impl Log {
+impl FormStyle {
     pub(super) fn wants(&self) -> WantedEvents {
         let values = WantedEvents::VALUES;
-        if self.has_thinking { values.or(WantedEvents::DETAILS) } else { values }
+        if self.thinking { values.or(WantedEvents::DETAILS) } else { values }
     }
 
     /// Text of the stream on one line, even if nothing else is escaped.
@@ -86,7 +90,7 @@ impl Log {
 
     fn paint(&self, text: &str, style: LineStyle, out: &mut String) {
         let code = match style {
-            _ if !self.has_color => "",
+            _ if !self.color => "",
             LineStyle::Plain => "",
             LineStyle::Bad | LineStyle::Removed => "\x1b[31m",
             LineStyle::Quiet => "\x1b[2m",

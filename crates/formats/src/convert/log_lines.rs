@@ -2,26 +2,28 @@
 
 use ndjson_check_core::{EventKind, Wordings};
 
-use super::actions::Actions;
-use super::details::DetailLines;
-use super::log::{Log, LogLine};
+use super::log::{FormStyle, LogLine};
 
 pub(super) struct LogLines {
-    actions: Actions,
-    details: Option<DetailLines>,
+    pub(super) style: FormStyle,
+    pub(super) wordings: Wordings,
+    /// The start of a line of reasoning, whose end has not come.
+    pub(super) open: String,
+    /// Whether the line above is one of the same reasoning.
+    pub(super) is_continued: bool,
 }
 
 impl LogLines {
-    pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
-        Self { actions: Actions::new(wordings, log), details: DetailLines::new(log) }
+    pub(super) fn new(wordings: Wordings, style: &FormStyle) -> Self {
+        Self { style: style.clone(), wordings, open: String::new(), is_continued: false }
     }
 
     pub(super) fn of(&mut self, event: &EventKind<'_>) -> Vec<LogLine> {
         let mut lines = Vec::new();
-        if let Some(details) = &mut self.details {
-            details.event(event, &mut lines);
+        if self.style.thinking {
+            self.details(event, &mut lines);
         }
-        if let Some(action) = self.actions.line_of(event) {
+        if let Some(action) = self.action(event) {
             self.interrupted();
             lines.push(action);
         }
@@ -30,6 +32,6 @@ impl LogLines {
 
     /// Something else is written between two lines of reasoning.
     pub(super) fn interrupted(&mut self) {
-        self.details.iter_mut().for_each(DetailLines::interrupted);
+        self.is_continued = false;
     }
 }

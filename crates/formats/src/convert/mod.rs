@@ -30,7 +30,7 @@ use atif::AtifTrajectory;
 use chrome_trace::ChromeTrace;
 use event_form::EventForm;
 use events::EventLines;
-use log::Log;
+pub use log::FormStyle;
 use otlp::OtlpSpans;
 
 /// What a stream is converted to.
@@ -95,45 +95,15 @@ impl Form {
 /// Writes streams in another form, one after the other.
 pub struct Converter {
     to: Form,
-    log: Log,
+    style: FormStyle,
     /// The open stream; between streams nothing is written.
     stream: Box<dyn Output + Send>,
 }
 
 impl Converter {
-    /// Control characters and the like are escaped in text, unless `is_raw`.
-    pub fn new(to: Form, is_raw: bool) -> Self {
-        Self { to, log: Log { is_raw, ..Log::default() }, stream: Box::new(()) }
-    }
-
-    /// Shows at most this many lines of each call's result below it, in [`Form::Text`] and
-    /// [`Form::Transcript`]: of a longer one the first and the last.
-    #[must_use]
-    pub fn results(mut self, lines: usize) -> Self {
-        self.log.result_lines = lines;
-        self
-    }
-
-    /// Shows the agent's reasoning and notices such as retries, in [`Form::Text`] and
-    /// [`Form::Transcript`].
-    #[must_use]
-    pub fn thinking(mut self, is_shown: bool) -> Self {
-        self.log.has_thinking = is_shown;
-        self
-    }
-
-    /// Writes with colour, or without.
-    #[must_use]
-    pub fn color(mut self, has_color: bool) -> Self {
-        self.log.has_color = has_color;
-        self
-    }
-
-    /// Folds long results in the log of a CI job, by commands with this mark before them.
-    #[must_use]
-    pub fn groups(mut self, command_mark: Option<String>) -> Self {
-        self.log.command_mark = command_mark;
-        self
+    /// Nothing is written yet.
+    pub fn new(to: Form, style: FormStyle) -> Self {
+        Self { to, style, stream: Box::new(()) }
     }
 }
 
@@ -142,7 +112,7 @@ impl Output for Converter {
         if self.to == Form::Json && !start.has_single_object() {
             return Err(start.no_single_object());
         }
-        self.stream = of_stream(start, self.to, &self.log);
+        self.stream = of_stream(start, self.to, &self.style);
         Ok(())
     }
 
@@ -172,11 +142,11 @@ impl Output for Converter {
     }
 }
 
-fn of_stream(start: &StreamStart<'_>, to: Form, log: &Log) -> Box<dyn Output + Send> {
-    let is_raw = log.is_raw;
+fn of_stream(start: &StreamStart<'_>, to: Form, style: &FormStyle) -> Box<dyn Output + Send> {
+    let is_raw = style.is_raw;
     match to {
-        Form::Text => Box::new(text::TextFormatter::new(start.wordings(), log)),
-        Form::Transcript => Box::new(transcript::TranscriptFormatter::new(start.wordings(), log)),
+        Form::Text => Box::new(text::TextFormatter::new(start.wordings(), style)),
+        Form::Transcript => Box::new(transcript::TranscriptFormatter::new(start.wordings(), style)),
         Form::Answer => Box::new(answer::AnswerFormatter::new(is_raw)),
         Form::Json => Box::new(json::ObjectFormatter::new(is_raw)),
         Form::ValidEvents => Box::new(valid_events::ValidEventsFormatter),

@@ -2,30 +2,29 @@
 
 use ndjson_check_core::{Event, WantedEvents, Wordings};
 
-use super::log::Log;
+use super::log::FormStyle;
 use super::log_lines::LogLines;
 use crate::Output;
 
 pub(super) struct TextFormatter {
-    log: Log,
     lines: LogLines,
 }
 
 impl TextFormatter {
-    pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
-        Self { log: log.clone(), lines: LogLines::new(wordings, log) }
+    pub(super) fn new(wordings: Wordings, style: &FormStyle) -> Self {
+        Self { lines: LogLines::new(wordings, style) }
     }
 }
 
 impl Output for TextFormatter {
     fn wants(&self) -> WantedEvents {
-        self.log.wants()
+        self.lines.style.wants()
     }
 
     fn events(&mut self, events: &[Event<'_>], out: &mut String) {
         for event in events {
             for line in self.lines.of(&event.kind) {
-                self.log.write(&line, ("", ""), out);
+                self.lines.style.write(&line, ("", ""), out);
             }
         }
     }

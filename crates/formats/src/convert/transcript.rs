@@ -3,13 +3,12 @@
 
 use ndjson_check_core::{Event, EventKind, WantedEvents, Wordings, escape::Escaper};
 
-use super::log::{LineStyle, Log, LogLine};
+use super::log::{FormStyle, LineStyle, LogLine};
 use super::log_lines::LogLines;
 use crate::Output;
 use crate::said::Said;
 
 pub(super) struct TranscriptFormatter {
-    log: Log,
     lines: LogLines,
     escaper: Escaper,
     last: LastBlock,
@@ -30,11 +29,10 @@ enum LastBlock {
 }
 
 impl TranscriptFormatter {
-    pub(super) fn new(wordings: Wordings, log: &Log) -> Self {
+    pub(super) fn new(wordings: Wordings, style: &FormStyle) -> Self {
         Self {
-            log: log.clone(),
-            lines: LogLines::new(wordings, log),
-            escaper: Escaper::new(log.is_raw),
+            lines: LogLines::new(wordings, style),
+            escaper: Escaper::new(style.is_raw),
             last: LastBlock::None,
             said: Said::default(),
             is_replaced: false,
@@ -118,7 +116,7 @@ impl TranscriptFormatter {
         if self.last != LastBlock::Action {
             self.set_apart(out);
         }
-        self.log.write(line, ("[", "]"), out);
+        self.lines.style.write(line, ("[", "]"), out);
         (self.last, self.breaks) = (LastBlock::Action, 1);
     }
 
@@ -134,7 +132,7 @@ impl TranscriptFormatter {
 
 impl Output for TranscriptFormatter {
     fn wants(&self) -> WantedEvents {
-        self.log.wants()
+        self.lines.style.wants()
     }
 
     fn events(&mut self, events: &[Event<'_>], out: &mut String) {
