@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use ndjson_check_secrets::{Found, SecretFinder};
+
 use super::written::located;
 
 /// Lines in their order, and what is replaced in them.
@@ -69,6 +71,20 @@ impl HeldLines {
             if !range.is_empty() {
                 line.edits.push(Edit { range, text: text.to_owned() });
             }
+        }
+    }
+
+    /// Replaces what was found in the text of a piece.
+    pub(super) fn replace_found<'f>(
+        &mut self,
+        piece: &TextPart,
+        found: impl IntoIterator<Item = &'f Found>,
+        finder: &SecretFinder,
+    ) {
+        let parts = found.into_iter().map(|it| (it.range.clone(), finder.replacement(it)));
+        let parts: Vec<(Range<usize>, &str)> = parts.collect();
+        if !parts.is_empty() {
+            self.replace(piece, parts);
         }
     }
 

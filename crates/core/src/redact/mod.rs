@@ -183,10 +183,7 @@ impl Redactor {
         let line = held.push(bytes);
         let piece =
             TextPart { line, content: 0..bytes.len(), part: 0..text.len(), is_plain: false };
-        held.replace(
-            &piece,
-            found.iter().map(|it| (it.range.clone(), self.finder.replacement(it))),
-        );
+        held.replace_found(&piece, &found, &self.finder);
         held.release(u64::MAX, out);
     }
 }

@@ -5,7 +5,6 @@
 //! together with the next string at the same place, if both can be of one text.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use ndjson_check_secrets::{Search, SecretFinder, is_header, is_secret_name};
@@ -197,9 +196,7 @@ impl SecretLines {
             let is_name = is_secret_name(&key);
             let value = is_name.then(|| self.finder.member_value(text)).flatten();
             let header = self.finder.header_values(&key, text);
-            let found = value.iter().chain(&header);
-            let parts = found.map(|it| (it.range.clone(), self.finder.replacement(it)));
-            self.held.replace(piece, parts.collect::<Vec<_>>());
+            self.held.replace_found(piece, value.iter().chain(&header), &self.finder);
         }
         search
     }
@@ -219,12 +216,7 @@ impl SecretLines {
     /// Replaces what was found in a string alone.
     fn replace(&mut self, piece: &TextPart, search: &Search, is_cut: bool) {
         let cut = search.tail.as_ref().and_then(|tail| tail.cut.as_ref()).filter(|_| is_cut);
-        let found = search.found.iter().chain(cut);
-        let parts: Vec<(Range<usize>, &str)> =
-            found.map(|found| (found.range.clone(), self.finder.replacement(found))).collect();
-        if !parts.is_empty() {
-            self.held.replace(piece, parts);
-        }
+        self.held.replace_found(piece, search.found.iter().chain(cut), &self.finder);
     }
 
     fn take(&mut self, place: u64, string: &SearchedString<'_>, is_whole: bool) {

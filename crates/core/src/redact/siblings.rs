@@ -84,7 +84,7 @@ impl Container {
             let named = finder.member_value(&value).filter(|_| names_secret);
             let of_header = header.iter().flat_map(|name| finder.header_values(name, &value));
             let found: Vec<_> = of_header.chain(named).collect();
-            held.replace(&piece, found.iter().map(|it| (it.range.clone(), finder.replacement(it))));
+            held.replace_found(&piece, &found, finder);
         }
         if arguments.iter().any(|(text, _)| text.starts_with(b"-")) {
             as_command(&arguments, finder, held);
