@@ -70,7 +70,7 @@ fn table() -> String {
 fn grouped(screen: Screen) -> String {
     let mut text = String::new();
     for rule in Rule::ALL {
-        if let Some((_, title)) = GROUPS.iter().find(|(first, _)| first == rule) {
+        if let Some((_, title)) = GROUPS.iter().find(|(first, _)| *first == rule) {
             let gap = if text.is_empty() { "" } else { "\n" };
             text.extend([gap, &screen.paint(title, Style::new().bold()), "\n"]);
         }

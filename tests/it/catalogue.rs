@@ -43,7 +43,7 @@ fn names_are_unique_kebab_case_and_each_has_its_page() {
     for rule in Rule::ALL {
         let plain = rule.name().chars().all(|it| it.is_ascii_lowercase() || it == '-' || it == '8');
         assert!(plain, "{rule}");
-        assert_eq!(Rule::named(rule.name()), Some(*rule));
+        assert_eq!(Rule::named(rule.name()), Some(rule));
     }
     let pages = files(&root().join("crates/core/src/rules"), "md");
     let pages: BTreeSet<_> = pages.iter().filter_map(|it| it.file_stem()?.to_str()).collect();
@@ -84,12 +84,12 @@ fn examples_raise_what_they_show() {
             if cfg!(windows) {
                 continue;
             }
-            assert_eq!(raised_by_command(*rule, "## Bad"), [*rule], "{rule}, bad");
-            assert_eq!(raised_by_command(*rule, "## Good"), [], "{rule}, good");
+            assert_eq!(raised_by_command(rule, "## Bad"), [rule], "{rule}, bad");
+            assert_eq!(raised_by_command(rule, "## Good"), [], "{rule}, good");
             continue;
         }
-        let (good, bad) = (example(*rule, "## Good"), example(*rule, "## Bad"));
-        assert_eq!(raised(&bad), [*rule], "{rule}, bad");
+        let (good, bad) = (example(rule, "## Good"), example(rule, "## Bad"));
+        assert_eq!(raised(&bad), [rule], "{rule}, bad");
         assert_eq!(raised(&good), [], "{rule}, good");
     }
     assert_eq!(commands, 4, "the rules of run mode, and those of a configuration file");

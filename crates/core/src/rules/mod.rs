@@ -5,10 +5,7 @@ pub mod escape;
 pub(crate) mod names;
 pub(crate) mod suggest;
 
-use std::fmt;
-
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use names::names;
 
@@ -30,22 +27,22 @@ macro_rules! rules {
     (@needs) => { false };
     (@needs every_line) => { true };
     ($($variant:ident $name:literal $default:expr, $strict:expr $(, $needs:ident)?;)+) => {
-        /// A kind of defect. Each has a page, which `ndjson-check rules NAME` prints.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum Rule {
-            $(#[doc = concat!("`", $name, "`; `ndjson-check rules` prints its page.")] $variant,)+
+        names! {
+            all
+            /// A kind of defect. Each has a page, which `ndjson-check rules NAME` prints.
+            #[derive(
+                Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+            )]
+            #[non_exhaustive]
+            pub enum Rule {
+                $(
+                    #[doc = concat!("`", $name, "`; `ndjson-check rules` prints its page.")]
+                    $variant = $name,
+                )+
+            }
         }
 
         impl Rule {
-            /// Every rule, grouped by what it is about.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// The name that reports, flags and pages use.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
             /// The rule's page in Markdown.
             pub fn page(self) -> &'static str {
                 match self { $(Self::$variant => include_str!(concat!($name, ".md"))),+ }
@@ -131,33 +128,9 @@ rules! {
 }
 
 impl Rule {
-    /// The rule with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|rule| rule.name() == name)
-    }
-
     /// The meaning on one line: the second paragraph of the page.
     pub fn summary(self) -> &'static str {
         self.page().split("\n\n").nth(1).unwrap_or_default().trim()
-    }
-}
-
-impl Serialize for Rule {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for Rule {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(from)?;
-        Self::named(&name).ok_or_else(|| D::Error::custom(format!("there is no rule {name:?}")))
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.name())
     }
 }
 
