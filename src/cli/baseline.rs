@@ -1,9 +1,6 @@
 //! Reads the baseline that the command line names.
 
-use std::fs::File;
-use std::io::Read as _;
-
-use ndjson_check_core::internals::FILE_BYTES_MAX;
+use ndjson_check_core::internals::{FILE_BYTES_MAX, read_bounded};
 use ndjson_check_formats::baseline::Baseline;
 
 use super::args::Cli;
@@ -16,13 +13,8 @@ pub(super) fn of(cli: &Cli) -> Result<Option<(Baseline, String)>, CliError> {
     let name = file.display().to_string();
     let failed =
         |message: &str| CliError::Usage(format!("failed to read the baseline {name}: {message}"));
-    let mut text = String::new();
-    let opened = File::open(file);
-    let read = opened.and_then(|it| it.take(FILE_BYTES_MAX + 1).read_to_string(&mut text));
-    let length = read.map_err(|error| failed(&error.to_string()))?;
-    if length as u64 > FILE_BYTES_MAX {
-        return Err(failed(&format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20)));
-    }
+    let bytes = read_bounded(file, FILE_BYTES_MAX).map_err(|message| failed(&message))?;
+    let text = String::from_utf8(bytes).map_err(|_| failed("not valid UTF-8"))?;
     let baseline = Baseline::read(&text, portable_names(cli));
     let baseline = baseline.map_err(|message| CliError::Usage(format!("{name}:{message}")))?;
     Ok(Some((baseline, name)))

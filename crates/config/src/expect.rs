@@ -130,12 +130,8 @@ impl ExpectTable {
         if let Some(writes) = &self.writes {
             let ExpectedWrites { within, never } = writes.get_ref();
             let texts = |globs: &[Glob]| globs.iter().map(|glob| glob.0.clone()).collect();
-            placed.extend(within.iter().map(|globs| {
-                (source.place(&globs.span()), Expectation::WritesWithin(texts(globs.get_ref())))
-            }));
-            placed.extend(never.iter().map(|globs| {
-                (source.place(&globs.span()), Expectation::WritesNever(texts(globs.get_ref())))
-            }));
+            placed.extend(at(source, within.as_ref(), |it| Expectation::WritesWithin(texts(it))));
+            placed.extend(at(source, never.as_ref(), |it| Expectation::WritesNever(texts(it))));
         }
         Ok(placed)
     }
@@ -191,21 +187,22 @@ impl ExpectTable {
 
     fn at_start(&self, source: &ConfigText) -> Vec<Placed> {
         let names = |globs: &[Name]| globs.iter().map(|glob| glob.0.clone()).collect();
-        let model = self.model.as_ref().map(|model| {
-            (source.place(&model.span()), Expectation::Model(model.get_ref().0.clone()))
-        });
-        let session = self.session.as_ref().map(|session| {
-            (source.place(&session.span()), Expectation::Session(session.get_ref().clone()))
-        });
-        let servers = self.servers.as_ref().map(|servers| {
-            (source.place(&servers.span()), Expectation::Servers(names(servers.get_ref())))
-        });
-        let tools = self
-            .tools
-            .as_ref()
-            .map(|tools| (source.place(&tools.span()), Expectation::Tools(names(tools.get_ref()))));
+        let model = at(source, self.model.as_ref(), |it| Expectation::Model(it.0.clone()));
+        let session = at(source, self.session.as_ref(), |it| Expectation::Session(it.clone()));
+        let servers = at(source, self.servers.as_ref(), |it| Expectation::Servers(names(it)));
+        let tools = at(source, self.tools.as_ref(), |it| Expectation::Tools(names(it)));
         [model, session, servers, tools].into_iter().flatten().collect()
     }
+}
+
+/// What a value demands, if there is one, with its place.
+fn at<T>(
+    source: &ConfigText,
+    value: Option<&Spanned<T>>,
+    demand: impl Fn(&T) -> Expectation,
+) -> Option<Placed> {
+    let value = value?;
+    Some((source.place(&value.span()), demand(value.get_ref())))
 }
 
 impl ExpectedWrites {

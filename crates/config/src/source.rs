@@ -1,11 +1,9 @@
 //! The text of the configuration file, and places in it.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ndjson_check_core::internals::{nearest, without_error_numbers};
+use ndjson_check_core::internals::{nearest, read_bounded};
 
 /// An endless file ends here, too.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -25,13 +23,7 @@ impl ConfigText {
         let failed = |message: String| {
             format!("failed to read the configuration {}: {message}", file.display())
         };
-        let mut bytes = Vec::new();
-        let opened = File::open(file);
-        let read = opened.and_then(|it| it.take(CONFIG_BYTES_MAX + 1).read_to_end(&mut bytes));
-        let length = read.map_err(|error| failed(without_error_numbers(&error.to_string())))?;
-        if length as u64 > CONFIG_BYTES_MAX {
-            return Err(failed(format!("the file is larger than {} MiB", CONFIG_BYTES_MAX >> 20)));
-        }
+        let bytes = read_bounded(file, CONFIG_BYTES_MAX).map_err(failed)?;
         let file = file.to_owned();
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { file, text }),

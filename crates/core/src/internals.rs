@@ -16,6 +16,7 @@ pub use crate::error::without_error_numbers;
 pub use crate::json::{JsonRef, pointer};
 pub use crate::limits::{FILE_BYTES_MAX, TIMER_MAX};
 pub use crate::profile::detect::AUTO;
+pub use crate::profile::load::read_bounded;
 pub use crate::profile::path::Path as JsonPath;
 pub use crate::profile::pattern::syntax_error;
 pub use crate::profile::{

@@ -9,7 +9,7 @@ use super::Profile;
 use super::builtin::BuiltInProfile;
 use super::merge;
 use super::validate::{Fault, faults};
-use crate::error::Error;
+use crate::error::{Error, without_error_numbers};
 use crate::json::{self, Schema};
 use crate::limits::{EXTENDS_MAX, FILE_BYTES_MAX};
 use crate::rules::suggest::similar;
@@ -229,15 +229,25 @@ fn read_own(
     Ok((profile, schema))
 }
 
-/// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.
-pub(crate) fn read_json(file: &File) -> Result<Value, String> {
+/// Reads a file of at most so many bytes, which are whole MiB. An endless file is an error, too.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub fn read_bounded(file: &File, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file);
-    let read = opened.and_then(|it| it.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    let length = read.map_err(|error| error.to_string())?;
-    if length as u64 > FILE_BYTES_MAX {
-        return Err(format!("the file is larger than {} MiB", FILE_BYTES_MAX >> 20));
+    let read = opened.and_then(|it| it.take(max + 1).read_to_end(&mut bytes));
+    let length = read.map_err(|error| without_error_numbers(&error.to_string()))?;
+    if length as u64 > max {
+        return Err(format!("the file is larger than {} MiB", max >> 20));
     }
+    Ok(bytes)
+}
+
+/// Reads a JSON file. Rejects a key that occurs twice: one of its values would be lost.
+pub(crate) fn read_json(file: &File) -> Result<Value, String> {
+    let bytes = read_bounded(file, FILE_BYTES_MAX)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| format!("not valid JSON: {error}"))?;
     parse_json(text)
 }

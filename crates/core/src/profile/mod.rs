@@ -18,7 +18,7 @@ mod details;
 pub(crate) mod detect;
 mod end;
 mod exit;
-mod load;
+pub(crate) mod load;
 mod media;
 mod merge;
 mod noise;
