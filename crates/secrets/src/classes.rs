@@ -28,50 +28,48 @@ pub(crate) enum Class {
     Variable,
 }
 
-const COUNT: usize = 12;
+impl Class {
+    const ALL: [Self; 12] = [
+        Self::Digits,
+        Self::Hex,
+        Self::Upper,
+        Self::Alnum,
+        Self::Url,
+        Self::Dotted,
+        Self::Token,
+        Self::Name,
+        Self::User,
+        Self::Password,
+        Self::Value,
+        Self::Variable,
+    ];
 
-const fn has(class: usize, byte: u8) -> bool {
-    let alnum = byte.is_ascii_alphanumeric();
-    let printable = byte > b' ' && byte != 0x7f;
-    let is_quote = matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-    match class {
-        0 => byte.is_ascii_digit(),
-        1 => byte.is_ascii_hexdigit(),
-        2 => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-        3 => alnum,
-        4 => alnum || matches!(byte, b'_' | b'-'),
-        5 => alnum || matches!(byte, b'_' | b'-' | b'.' | b'='),
-        6 => alnum || matches!(byte, b'_' | b'-' | b'.' | b'=' | b'+' | b'/' | b'~'),
-        7 => alnum || matches!(byte, b'_' | b'-' | b'.'),
-        8 => {
-            alnum
-                || !byte.is_ascii()
-                || matches!(
-                    byte,
-                    b'.' | b'_' | b'%' | b'+' | b'~' | b'!' | b'*' | b'-' | b'@' | b'$' | b'='
-                )
+    const fn includes(self, byte: u8) -> bool {
+        let alnum = byte.is_ascii_alphanumeric();
+        let printable = byte > b' ' && byte != 0x7f;
+        match self {
+            Self::Digits => byte.is_ascii_digit(),
+            Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Alnum => alnum,
+            Self::Url => alnum || is_one_of(byte, b"_-"),
+            Self::Dotted => alnum || is_one_of(byte, b"_-.="),
+            Self::Token => alnum || is_one_of(byte, b"_-.=+/~"),
+            Self::Name => alnum || is_one_of(byte, b"_-."),
+            Self::User => alnum || !byte.is_ascii() || is_one_of(byte, b"._%+~!*-@$="),
+            Self::Password => printable && !is_one_of(byte, b"\"`<>\\"),
+            Self::Value => printable && !is_one_of(byte, b"\"'`\\,;|<>(){}[]&"),
+            Self::Variable => printable && !is_one_of(byte, b"\"'`\\"),
         }
-        9 => printable && !matches!(byte, b'"' | b'`' | b'<' | b'>' | b'\\'),
-        10 => {
-            printable
-                && !is_quote
-                && !matches!(
-                    byte,
-                    b',' | b';'
-                        | b'|'
-                        | b'<'
-                        | b'>'
-                        | b'('
-                        | b')'
-                        | b'{'
-                        | b'}'
-                        | b'['
-                        | b']'
-                        | b'&'
-                )
-        }
-        _ => printable && !is_quote,
     }
+}
+
+const fn is_one_of(byte: u8, set: &[u8]) -> bool {
+    let mut index = 0;
+    while index < set.len() && set[index] != byte {
+        index += 1;
+    }
+    index < set.len()
 }
 
 /// A bit for each class of a byte.
@@ -80,10 +78,10 @@ const CLASSES: [u16; 256] = {
     let mut byte = 0;
     while byte < 256 {
         let mut class = 0;
-        while class < COUNT {
+        while class < Class::ALL.len() {
             #[expect(clippy::cast_possible_truncation, reason = "below 256")]
-            if has(class, byte as u8) {
-                classes[byte] |= 1 << class;
+            if Class::ALL[class].includes(byte as u8) {
+                classes[byte] |= 1 << Class::ALL[class] as u16;
             }
             class += 1;
         }
@@ -114,12 +112,12 @@ impl Class {
 #[derive(Debug)]
 pub(crate) struct Runs<'a> {
     pub(crate) text: &'a [u8],
-    known: [Range<usize>; COUNT],
+    known: [Range<usize>; Class::ALL.len()],
 }
 
 impl<'a> Runs<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Self {
-        Self { text, known: [const { 0..0 }; COUNT] }
+        Self { text, known: [const { 0..0 }; Class::ALL.len()] }
     }
 
     pub(crate) fn end(&mut self, class: Class, from: usize) -> usize {

@@ -51,6 +51,15 @@ pub(crate) enum Proof {
     Pair,
 }
 
+const RUN: FormatRun = FormatRun {
+    class: Class::Alnum,
+    least: 0,
+    is_exact: false,
+    proof: Proof::None,
+    keeps_prefix: false,
+    before: None,
+};
+
 const fn run(
     name: &'static str,
     prefixes: &'static [&'static str],
@@ -67,7 +76,7 @@ const fn proven(
     least: usize,
     proof: Proof,
 ) -> SecretFormat {
-    let run = FormatRun { class, least, is_exact: false, proof, keeps_prefix: false, before: None };
+    let run = FormatRun { class, least, proof, ..RUN };
     SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
@@ -78,8 +87,7 @@ const fn exact(
     class: Class,
     length: usize,
 ) -> SecretFormat {
-    let (proof, keeps_prefix) = (Proof::Random, false);
-    let run = FormatRun { class, least: length, is_exact: true, proof, keeps_prefix, before: None };
+    let run = FormatRun { class, least: length, is_exact: true, proof: Proof::Random, ..RUN };
     SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
@@ -91,9 +99,7 @@ const fn middle(
     class: Class,
     least: usize,
 ) -> SecretFormat {
-    let (is_exact, keeps_prefix) = (false, false);
-    let before = Some(before);
-    let run = FormatRun { class, least, is_exact, proof: Proof::None, keeps_prefix, before };
+    let run = FormatRun { class, least, before: Some(before), ..RUN };
     SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
@@ -103,8 +109,7 @@ const fn header(
     least: usize,
     proof: Proof,
 ) -> SecretFormat {
-    let (class, is_exact, keeps_prefix) = (Class::Token, false, true);
-    let run = FormatRun { class, least, is_exact, proof, keeps_prefix, before: None };
+    let run = FormatRun { class: Class::Token, least, proof, keeps_prefix: true, ..RUN };
     SecretFormat { name, prefixes, body: TokenShape::Run(run) }
 }
 
