@@ -182,38 +182,28 @@ impl CompiledTable {
                         value.get(name).is_none_or(|it| self.satisfies(node, it))
                     });
                 }
-                value
-                    .members()
-                    .all(|(name, member)| self.member(*named, *matching, *others, &name, member))
+                let schemas = (*named, *matching, *others);
+                value.members().all(|(name, member)| {
+                    self.of_member(schemas, &name).all(|node| self.satisfies(node, member))
+                })
             }
             _ => true,
         }
     }
 
-    fn member(
+    /// The schemas of a member: those of its name and of patterns; without any, that of the others.
+    pub(super) fn of_member(
         &self,
-        named: List,
-        matching: List,
-        others: Option<u16>,
+        (named, matching, others): (List, List, Option<u16>),
         name: &str,
-        member: Cursor<'_>,
-    ) -> bool {
-        let mut is_known = false;
-        if let Some((_, node)) = self.named(named).find(|(known, _)| *known == name) {
-            is_known = true;
-            if !self.satisfies(node, member) {
-                return false;
-            }
-        }
-        for [pattern, node] in self.numbers(matching).as_chunks().0 {
-            if self.matches(*pattern, name) {
-                is_known = true;
-                if !self.satisfies(*node, member) {
-                    return false;
-                }
-            }
-        }
-        is_known || others.is_none_or(|node| self.satisfies(node, member))
+    ) -> impl Iterator<Item = u16> {
+        let named = self.named(named).find(|(known, _)| *known == name);
+        let matching = self.numbers(matching).as_chunks().0.iter();
+        let matching = matching.filter(move |[pattern, _]| self.matches(*pattern, name));
+        let named = named.into_iter().map(|(_, node)| node);
+        let mut known = named.chain(matching.map(|[_, node]| *node)).peekable();
+        let others = others.filter(|_| known.peek().is_none());
+        known.chain(others)
     }
 
     fn is(&self, scalar: Scalar, value: Cursor<'_>) -> bool {

@@ -109,30 +109,22 @@ impl Collector<'_> {
     fn member(
         &mut self,
         node: u16,
-        (named, matching, others): (List, List, Option<u16>),
+        schemas: (List, List, Option<u16>),
         (name, member): (&str, Cursor<'_>),
         found: &mut Vec<BranchViolation>,
     ) {
-        let table = self.table;
-        let mut is_known = false;
-        if let Some((_, other)) = table.named(named).find(|(known, _)| *known == name) {
-            is_known = true;
-            self.collect_at(name, other, member, found);
-        }
-        for [pattern, other] in table.numbers(matching).as_chunks().0 {
-            if table.matches(*pattern, name) {
-                is_known = true;
-                self.collect_at(name, *other, member, found);
+        let place = format!("{}/additionalProperties", self.place(node));
+        for schema in self.table.of_member(schemas, name) {
+            // Not a definition that allows nothing.
+            let is_forbidden = Some(schema) == schemas.2
+                && matches!(self.table.keywords(schema), [Keyword::Never])
+                && self.place(schema) == place;
+            if is_forbidden {
+                let violation = not_allowed(&self.at, name, place.clone());
+                found.push(BranchViolation { violation, is_choice: false });
+            } else {
+                self.collect_at(name, schema, member, found);
             }
-        }
-        let Some(others) = others.filter(|_| !is_known) else { return };
-        let keyword = format!("{}/additionalProperties", self.place(node));
-        // Not a definition that allows nothing.
-        if matches!(table.keywords(others), [Keyword::Never]) && self.place(others) == keyword {
-            let violation = not_allowed(&self.at, name, keyword);
-            found.push(BranchViolation { violation, is_choice: false });
-        } else {
-            self.collect_at(name, others, member, found);
         }
     }
 
