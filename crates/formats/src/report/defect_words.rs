@@ -14,7 +14,6 @@ use super::headline::{
 use super::plain_words::in_plain_words;
 
 const SILENT: &str = "succeeded as far as the stream shows";
-const SILENT_END: &str = "succeeded, but no text follows its last call";
 const NOT_AS_EXPECTED: &str = "not as expected";
 const CALLS_NAMED_MAX: usize = 4;
 const CALL_BYTES_MAX: usize = 60;
@@ -26,6 +25,22 @@ const BUT: [(Rule, &str); 5] = [
     (Rule::BackgroundWorkLost, "succeeded, but background work may be lost"),
     (Rule::EmptyAnswer, "succeeded, but the answer is empty"),
     (Rule::ToolServerUnavailable, "succeeded, but some of its tools were missing"),
+];
+
+/// How an answer is empty, by the end of the message: why the stream does not pass, or why a person
+/// should look at it.
+const EMPTY: [(&str, &str, &str); 3] = [
+    (
+        "no text follows its last call",
+        "no text follows the last call",
+        "succeeded, but no text follows its last call",
+    ),
+    (
+        "the text before it is not",
+        "its final text is empty",
+        "succeeded, but its final text is empty",
+    ),
+    ("", "the answer is empty", "succeeded, but the answer is empty"),
 ];
 
 /// The run succeeded, and this is why the stream does not pass.
@@ -55,10 +70,7 @@ pub(super) fn defect(summary: &StreamSummary, worst: &Diagnostic) -> Sentence {
             ("background work may be lost", message())
         }
         Rule::BackgroundWorkLost => ("background work was lost", message()),
-        Rule::EmptyAnswer if is_silent_after_call(worst) => {
-            ("no text follows the last call", String::new())
-        }
-        Rule::EmptyAnswer => ("the answer is empty", String::new()),
+        Rule::EmptyAnswer => (empty_answer(worst).0, String::new()),
         Rule::ToolServerUnavailable => ("some of its tools were missing", message()),
         Rule::RepeatedCall => ("repeats itself", message()),
         Rule::ExpectationUnobservable | Rule::LimitUnknown => ("cannot be judged", message()),
@@ -105,7 +117,7 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     };
     let is_silent = summary.notes.contains(&Note::OutcomeUnknown);
     let said = |(rule, words)| match found.of(rule) {
-        Some(found) if is_silent_after_call(found) => (rule, SILENT_END),
+        Some(found) if rule == Rule::EmptyAnswer => (rule, empty_answer(found).1),
         _ => (rule, words),
     };
     let mut but = BUT.into_iter().filter(|(rule, _)| is_so(*rule)).map(said);
@@ -136,9 +148,9 @@ pub(super) fn success(summary: &StreamSummary, found: &FirstFindings) -> Sentenc
     (reason, rest)
 }
 
-/// Whether there is text, but only before the last call.
-fn is_silent_after_call(empty: &Diagnostic) -> bool {
-    empty.rule == Rule::EmptyAnswer && empty.message.ends_with("no text follows its last call")
+fn empty_answer(empty: &Diagnostic) -> (&'static str, &'static str) {
+    let known = EMPTY.into_iter().find(|(end, ..)| empty.message.ends_with(end));
+    known.map_or(("", ""), |(_, error, success)| (error, success))
 }
 
 /// What else is an error, if the headline is about this one.
