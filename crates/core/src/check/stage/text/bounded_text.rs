@@ -86,7 +86,7 @@ impl BoundedText {
         longer.get(longer.len() - rest.len()..)
     }
 
-    /// The same for a text whose escapes have not been undone. White space at the end does not
+    /// The same for a text whose escapes have not been undone. White space at either end does not
     /// count.
     pub(super) fn difference_from(&self, other: &AnswerText<'_>) -> Option<Difference> {
         self.difference_since(&Mark::default(), other)
@@ -99,8 +99,22 @@ impl BoundedText {
         mark: &Mark,
         other: &AnswerText<'_>,
     ) -> Option<Difference> {
+        let difference = self.compared(mark, other, false)?;
+        let from_mark = &self.kept[mark.kept..];
+        let blanks = from_mark.len() - from_mark.trim_ascii_start().len();
+        let (kept, length) = (mark.kept + blanks, mark.length + blanks as u64);
+        let solid = Mark { kept, length, beyond: mark.beyond.clone() };
+        self.compared(&solid, other, true).map(|_| difference)
+    }
+
+    fn compared(&self, mark: &Mark, other: &AnswerText<'_>, is_solid: bool) -> Option<Difference> {
         let mut comparison = Comparison::new(self, mark);
-        other.chunks(|chunk| comparison.push(chunk));
+        let mut has_begun = !is_solid;
+        other.chunks(|chunk| {
+            let chunk = if has_begun { chunk } else { chunk.trim_ascii_start() };
+            has_begun |= !chunk.is_empty();
+            comparison.push(chunk);
+        });
         if comparison.differs_in_blanks() { None } else { comparison.finish() }
     }
 }

@@ -14,7 +14,8 @@ impl TextCheck<'_> {
         is_single: bool,
         updates: &mut TextUpdates<'f>,
     ) -> Option<Diagnostic> {
-        self.is_final_text_empty = Some(text.text().trim().is_empty());
+        let is_empty = text.text().trim().is_empty();
+        self.is_final_text_empty = Some(is_empty);
         if is_single {
             self.show(text, updates);
             return None;
@@ -22,7 +23,7 @@ impl TextCheck<'_> {
         self.close(updates);
         let is_new = self.answer.length() == 0;
         let mismatch = self.compare(text);
-        if text.is_empty() {
+        if is_empty {
             // One finding says it.
             self.is_final_text_empty = Some(mismatch.is_none() || self.has_call_ended);
             updates.extend(self.has_call_ended.then_some(TextUpdate::Answer("".into())));
