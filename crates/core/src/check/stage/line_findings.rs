@@ -12,7 +12,9 @@ pub(super) fn byte_order_mark() -> Diagnostic {
 
 pub(super) fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
     let diagnostic = Diagnostic::new(Rule::StderrInStream, message).of_text(line.start());
-    diagnostic.note("is stderr merged into stdout (2>&1)?").at(line.number, line.offset)
+    diagnostic
+        .note("stderr is merged into stdout (2>&1), or the agent wrote it there")
+        .at(line.number, line.offset)
 }
 
 pub(super) fn limit_note(bytes: u64) -> String {
