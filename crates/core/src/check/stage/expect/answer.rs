@@ -71,6 +71,11 @@ impl AnswerPattern {
                     Some(value) => value.clone(),
                     None => match serde_json::from_str::<Value>(text) {
                         Ok(json) => json,
+                        Err(_) if text.trim_start().starts_with("```") => {
+                            return Some(
+                                "the answer is not JSON: it is in a code fence".to_owned(),
+                            );
+                        }
                         Err(_) => return Some("the answer is not JSON".to_owned()),
                     },
                 };

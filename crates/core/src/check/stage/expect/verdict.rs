@@ -77,7 +77,8 @@ pub(super) fn diagnostic(
             let question = question.as_deref().unwrap_or(statement);
             let message = format!("the stream does not show whether {question}");
             let note = context.why_hidden().map(str::to_owned).or(doubt);
-            let note = note.or_else(|| lines(&tally.unsure_lines, tally.unsure));
+            let note = note
+                .or_else(|| lines(&tally.unsure_lines, tally.unsure).map(|seen| unclear(&seen)));
             (Rule::ExpectationUnobservable, message, note)
         }
     };
@@ -85,4 +86,9 @@ pub(super) fn diagnostic(
         .filter(|it: &String| rule == Rule::ExpectationFailed && !it.is_empty());
     let diagnostic = Diagnostic::new(rule, format!("{message} ({place})")).of_demand(place);
     Some(Diagnostic { note, detail, ..diagnostic })
+}
+
+/// What an expectation depends on; `seen` says where.
+fn unclear(seen: &str) -> String {
+    format!("it depends on a call that the stream does not show in full ({seen})")
 }
