@@ -31,15 +31,22 @@ pub(super) fn run(arguments: &DiffArgs) -> Result<u8, CliError> {
 
 fn outline(file: &Path, source: &mut StreamReader) -> Result<Outline, CliError> {
     let mut streams = inputs(vec![file.to_owned()]);
-    let stream = streams.pop().filter(|_| streams.is_empty());
-    let one = || Error::NothingToCheck {
+    if streams.len() > 1 {
+        let message = format!(
+            "{} has several recordings, but `diff` compares one with another; `--stats` shows the \
+             figures of a directory",
+            file.display()
+        );
+        return Err(CliError::Usage(message));
+    }
+    let none = || Error::NothingToCheck {
         origin: file.display().to_string(),
-        message: "name one recording, not a directory of several".to_owned(),
+        message: "name a recording".to_owned(),
     };
-    let input = stream.ok_or_else(one)??;
+    let input = streams.pop().ok_or_else(none)??;
     let mut outline = None;
     source.read(&input, true, |read| outline = Some(read));
-    let (origin, outline): (String, Outline) = outline.ok_or_else(one)??;
+    let (origin, outline): (String, Outline) = outline.ok_or_else(none)??;
     if outline.events() == 0 {
         let message = no_event(&input);
         return Err(Error::NothingToCheck { origin, message }.into());
