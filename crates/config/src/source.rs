@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ndjson_check_core::internals::{nearest, read_bounded};
+use ndjson_check_core::internals::{nearest, read_bounded, without_error_numbers};
 
 /// An endless file ends here, too.
 const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
@@ -23,7 +23,8 @@ impl ConfigText {
         let failed = |message: String| {
             format!("failed to read the configuration {}: {message}", file.display())
         };
-        let bytes = read_bounded(file, CONFIG_BYTES_MAX).map_err(failed)?;
+        let bytes = read_bounded(file, CONFIG_BYTES_MAX);
+        let bytes = bytes.map_err(|message| failed(without_error_numbers(&message)))?;
         let file = file.to_owned();
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Self { file, text }),

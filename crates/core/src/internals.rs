@@ -14,7 +14,7 @@ use crate::stream::{LineBuffer, LineDefect, parse_line};
 pub use crate::check::{Globs, NameGlob, REPEATED_CALLS};
 pub use crate::error::without_error_numbers;
 pub use crate::json::{JsonRef, pointer};
-pub use crate::limits::{FILE_BYTES_MAX, TIMER_MAX};
+pub use crate::limits::TIMER_MAX;
 pub use crate::profile::detect::AUTO;
 pub use crate::profile::load::read_bounded;
 pub use crate::profile::path::Path as JsonPath;

@@ -18,7 +18,7 @@ pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 pub(crate) const GLUED_OBJECTS_MAX: usize = 4;
 
 /// Largest file of a schema or a profile, in bytes. An endless file ends here, too.
-pub const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+pub(crate) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Steps back in one search for a pattern of a schema: only a pattern that looks around or refers
 /// back takes any. A long text costs one for each byte; at ten times as many one event of 100 kB

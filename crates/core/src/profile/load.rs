@@ -9,7 +9,7 @@ use super::Profile;
 use super::builtin::BuiltInProfile;
 use super::merge;
 use super::validate::{Fault, faults};
-use crate::error::{Error, without_error_numbers};
+use crate::error::Error;
 use crate::json::{self, Schema};
 use crate::limits::{EXTENDS_MAX, FILE_BYTES_MAX};
 use crate::rules::suggest::similar;
@@ -238,7 +238,7 @@ pub fn read_bounded(file: &File, max: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(file);
     let read = opened.and_then(|it| it.take(max + 1).read_to_end(&mut bytes));
-    let length = read.map_err(|error| without_error_numbers(&error.to_string()))?;
+    let length = read.map_err(|error| error.to_string())?;
     if length as u64 > max {
         return Err(format!("the file is larger than {} MiB", max >> 20));
     }

@@ -14,7 +14,7 @@ use ndjson_check_core::{
 
 use super::alike::{alike, causes};
 use super::call_names::noted;
-use super::headline::{ALL_REFUSED, SEVERAL_RUNS};
+use super::headline::SEVERAL_RUNS;
 use super::worst::SeverityCounts;
 use super::{FileOf, Headline, RunTotals, stream_name, summary_text};
 use crate::output::Output;
@@ -78,14 +78,15 @@ impl Annotations {
     }
 
     /// Annotations for the findings of the stream, alike ones as one. `first` is how the run ended,
-    /// if the stream has no annotation yet. Those that are counted and were not observed are left
-    /// out.
+    /// if the stream has no annotation yet; `sentence` says it in place of the finding that is the
+    /// same. Those that are counted and were not observed are left out.
     fn close(
         &mut self,
         calls: &[ToolCall],
         counts: SeverityCounts,
         headline: Option<&Headline>,
         mut first: Option<&'static str>,
+        sentence: Option<String>,
     ) {
         let mut seen = SeverityCounts::default();
         let found = std::mem::take(&mut self.found);
@@ -97,22 +98,17 @@ impl Annotations {
             None => found.iter().collect(),
         };
         for it in alike(shown.into_iter(), calls) {
+            let is_said = headline.is_some_and(|headline| headline.says_all_of(it.first.rule));
+            let sentence = sentence.clone().filter(|_| is_said);
             let note = match headline {
                 Some(headline) => headline.note_of(it.first),
                 None => noted(it.first),
             };
+            let note = note.filter(|_| sentence.is_none());
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };
-            let said = match headline {
-                // The sentence names the calls.
-                Some(headline)
-                    if it.first.rule == Rule::AllCallsRefused && headline.reason == ALL_REFUSED =>
-                {
-                    headline.text()
-                }
-                _ => it.message(),
-            };
+            let said = sentence.unwrap_or_else(|| it.message());
             let message = format!("{lines}{said}{note}");
             let place = self.place(it.first.line);
             let level = match it.first.severity {
@@ -209,22 +205,23 @@ impl Output for Annotations {
         let is_one = summary.outcome == Outcome::Succeeded
             && (errors.len() == 1 || is_said)
             && headline.reason != SEVERAL_RUNS;
-        let has_headline = !(summary.passed() || is_one || says_all && more.is_empty());
+        let is_same = first.is_some_and(|it| headline.says_all_of(it.first.rule));
+        let has_headline = !(summary.passed() || is_one || is_same || says_all && more.is_empty());
+        let clip = |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
+        let message = [headline.text()].into_iter().chain(more.into_iter().map(clip));
+        let message = message.collect::<Vec<String>>().join("; ");
         if has_headline {
-            let clip =
-                |it: String| clipped(&visible(&it), ANNOTATION_REASON_BYTES_MAX).into_owned();
-            let more = more.into_iter().map(clip);
-            let message: Vec<String> = [headline.text()].into_iter().chain(more).collect();
             let place = self.place(None);
             let level = if over { &mut self.warnings } else { &mut self.errors };
-            level.add(Some(headline.group), place, headline.reason, &message.join("; "));
+            level.add(Some(headline.group), place, headline.reason, &message);
         }
         let first = (!has_headline).then_some(headline.group);
-        self.close(&summary.tool_calls, counts, Some(&headline), first);
+        let sentence = is_same.then_some(message);
+        self.close(&summary.tool_calls, counts, Some(&headline), first, sentence);
     }
 
     fn error(&mut self, message: &str, _: &mut String) {
-        self.close(&[], SeverityCounts::default(), None, None);
+        self.close(&[], SeverityCounts::default(), None, None, None);
         self.errors.add(Some(NOT_CHECKED), <_>::default(), "ndjson-check", message);
     }
 

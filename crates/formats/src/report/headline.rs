@@ -108,6 +108,12 @@ impl Headline {
         noted(found).filter(|note| !is_text || !note.ends_with("(2>&1)?"))
     }
 
+    /// Whether the sentence says what a finding of this rule says.
+    pub(super) fn says_all_of(&self, rule: Rule) -> bool {
+        let said = [(ALL_REFUSED, Rule::AllCallsRefused), (CUT_SHORT, Rule::MissingTerminalEvent)];
+        said.contains(&(self.reason, rule))
+    }
+
     /// Whether the profile is that of another agent, at least for a part of the stream.
     pub(super) fn is_foreign(&self) -> bool {
         is_foreign(self.reason)

@@ -98,7 +98,7 @@ impl Output for Markdown {
         self.answers.add(&headline);
         self.last = format!("{} {}", headline.mark(), prose(&headline.text()));
         let name = code(&stream_name(&summary.name));
-        let mut section = format!("{}\n\n", self.figures(summary));
+        let mut section = format!("{}\n\n", self.figures(summary, &headline));
         if let Some(error) = &summary.facts.error_text
             && !headline.says(error)
         {
@@ -125,9 +125,9 @@ impl Output for Markdown {
         // Those of a rule that has too many are counted, and not observed.
         let found = SeverityCounts::of(summary);
         let more = found.without(counts).without(others.collect()).more();
-        let class = if !summary.passed() {
+        let class = if !summary.passed() && !summary.was_tried_again() {
             StreamClass::Bad
-        } else if found != SeverityCounts::default() {
+        } else if found != SeverityCounts::default() || summary.was_tried_again() {
             StreamClass::Warned
         } else {
             StreamClass::Good
@@ -179,7 +179,10 @@ impl Output for Markdown {
 }
 
 impl Markdown {
-    fn figures(&self, summary: &StreamSummary) -> String {
+    fn figures(&self, summary: &StreamSummary, headline: &Headline) -> String {
+        if headline.is_foreign() {
+            return summary_text::events(summary);
+        }
         let names = summary_text::names(&self.title, summary).into_iter().map(|name| prose(&name));
         // A cost begins with a sign that could begin a formula.
         let numbers = summary_text::numbers(summary).into_iter();

@@ -108,7 +108,7 @@ impl Streams {
     /// One section of each kind, and as many others as leave room for the line of each other
     /// stream; the most frequent kind first. Also whether each stream is shown.
     fn text(mut self, room: usize) -> (String, bool) {
-        self.kinds.sort_by_key(|it| std::cmp::Reverse(it.count()));
+        self.kinds.sort_by_key(|it| (std::cmp::Reverse(it.count()), it.kind));
         let headings: usize = self.kinds.iter().map(|it| it.heading().len() + 1).sum();
         let shown = self.sections(room.saturating_sub(headings));
         let mut text = String::new();

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::alike::is_cause;
 use super::call_names::{named, noted};
-use super::headline::{ALL_REFUSED, CUT_SHORT};
+use super::headline::CUT_SHORT;
 use super::worst::{SeverityCounts, WorstItems};
 use super::{FileOf, Headline, NameOf, RunTotals, page_url, stream_name};
 use crate::fingerprint::{fingerprint, message_without_place};
@@ -110,7 +110,7 @@ impl Sarif {
             // The first error is headed by the sentence about the stream.
             let is_error = diagnostic.severity == Severity::Error;
             if let Some(headline) = sentence.take_if(|_| is_error) {
-                let says_all = says_all(headline, diagnostic.rule);
+                let says_all = headline.says_all_of(diagnostic.rule);
                 let rest = if says_all || headline.says(&message) {
                     String::new()
                 } else {
@@ -260,12 +260,6 @@ impl Output for Sarif {
     fn shows_exit_code(&self) -> bool {
         true
     }
-}
-
-/// Whether the sentence about the stream says what a finding of this rule says.
-fn says_all(headline: &Headline, rule: Rule) -> bool {
-    let said = [(ALL_REFUSED, Rule::AllCallsRefused), (CUT_SHORT, Rule::MissingTerminalEvent)];
-    said.contains(&(headline.reason, rule))
 }
 
 fn notification(level: Severity, text: &str) -> Value {

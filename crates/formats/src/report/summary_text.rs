@@ -91,13 +91,17 @@ pub(super) fn figures_below(
     headline: &Headline,
 ) -> Vec<String> {
     if headline.is_foreign() {
-        // By the profile of another agent they mislead.
-        return vec![counted(summary.events, "event")];
+        return vec![events(summary)];
     }
     let mut figures = figures(title, summary);
     let status = summary.exit_status.map(|status| status.to_string());
     figures.retain(|figure| status.as_ref() != Some(figure) || !headline.rest.contains(figure));
     figures
+}
+
+/// What is said of a stream of another agent: by the wrong profile other figures mislead.
+pub(super) fn events(summary: &StreamSummary) -> String {
+    counted(summary.events, "event")
 }
 
 /// The names of the agent and of the model, if the stream shows who ran.
@@ -162,7 +166,7 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
     if summary.known > 0 {
         numbers.push(format!("{} in the baseline", summary.known));
     }
-    numbers.push(counted(summary.events, "event"));
+    numbers.push(events(summary));
     let facts = &summary.facts;
     numbers.extend(facts.turns.map(|turns| counted(turns, "turn")));
     let calls = summary.call_counts;
@@ -172,6 +176,7 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
             (calls.rejected, "rejected"),
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
+            (calls.unknown, "unknown"),
         ];
         numbers.push(format!("{}{}", counted(calls.total, "call"), aside(listed(&others))));
     }
