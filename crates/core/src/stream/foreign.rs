@@ -3,8 +3,6 @@
 mod log;
 mod text;
 
-use serde::de::IgnoredAny;
-
 use super::{Ending, Line, parse_line};
 use crate::limits::{FRAMING_BLANKS_MAX, FRAMING_LINES_MAX, FRAMING_TEXT_LINES_MAX};
 use crate::rules::Rule;
@@ -130,7 +128,7 @@ impl Foreign {
         let goes_on =
             matches!(bytes.last(), Some(b'{' | b'[' | b',')) && line.ending != Ending::EndOfStream;
         match bytes.first() {
-            Some(b'[') if goes_on || is_array(bytes) => Some(Self::Array),
+            Some(b'[') if goes_on || bytes.ends_with(b"}]") => Some(Self::Array),
             Some(b'{') if goes_on => Some(Self::PrettyPrinted),
             Some(b'#' | b'"' | b']') => table(bytes),
             _ if begins_toml(bytes) => Some(Self::Toml),
@@ -282,11 +280,6 @@ impl Foreign {
         };
         Diagnostic::new(Rule::NotNdjson, message).at(1, 0).note(how)
     }
-}
-
-/// Whether a line is an array, or ends as one of objects does.
-fn is_array(line: &[u8]) -> bool {
-    line.ends_with(b"}]") || serde_json::from_slice::<Vec<IgnoredAny>>(line).is_ok()
 }
 
 /// Whether a line is neither text nor a sequence of colours.

@@ -122,7 +122,6 @@ mod tests {
             (b"event: x\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),
             (b"[\n1,\n{\"a\":2}\n]\n", Framing::NotNdjson(Foreign::Array)),
             (b"[1,{\"a\":2}]\n", Framing::NotNdjson(Foreign::Array)),
-            (b"[1,2]\n", Framing::NotNdjson(Foreign::Array)),
             (b"\n{\n \"a\": 1\n}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b"{\"a\": 1,\n \"b\": 2}\n", Framing::NotNdjson(Foreign::PrettyPrinted)),
             (b": ping\n\ndata: {}\n", Framing::NotNdjson(Foreign::ServerSentEvents)),

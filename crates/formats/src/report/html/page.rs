@@ -222,7 +222,7 @@ fn findings(recording: &Recording) -> Markup {
                                 (diagnostic.rule.name())
                                 @if let Some(line) = diagnostic.line { ", line " (line) }
                                 @if let Some(call) = &finding.call { ": " (OneLine(call)) }
-                                @else if let Some(demand) = &diagnostic.demand { ": " (OneLine(demand)) }
+                                @else if let Some(it) = &diagnostic.demand { ": " (OneLine(it)) }
                             }
                         }
                     }

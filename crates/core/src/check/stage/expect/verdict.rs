@@ -88,7 +88,6 @@ pub(super) fn diagnostic(
     Some(Diagnostic { note, detail, ..diagnostic })
 }
 
-/// What an expectation depends on; `seen` says where.
 fn unclear(seen: &str) -> String {
-    format!("it depends on a call that the stream does not show in full ({seen})")
+    format!("{seen}: the stream does not show all that matters of a call")
 }
