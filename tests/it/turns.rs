@@ -180,11 +180,13 @@ fn a_final_text_is_compared_whatever_its_escapes() {
         ("a\nb🚀c", r"a\tb🚀c".to_owned(), Some("is at byte 1 ")),
         ("a\nb🚀c", r"a\nb🚀".to_owned(), Some("is at byte 7 ")),
         ("a\nb🚀c", r"a\nb🚀cd".to_owned(), Some("is at byte 8 ")),
-        // White space at the end does not count.
+        // White space at either end does not count.
         ("a\nb🚀c", r"a\nb🚀c \n".to_owned(), None),
         ("a\nb🚀c\n\t", r"a\nb🚀c \n".to_owned(), None),
         ("a\nb🚀c ", r"a\nb🚀c d".to_owned(), Some("is at byte 9 ")),
-        ("a\nb🚀c", r" a\nb🚀c".to_owned(), Some("is at byte 0 ")),
+        ("a\nb🚀c", r" a\nb🚀c".to_owned(), None),
+        ("\n\na\nb🚀c", r" a\nb🚀c\n".to_owned(), None),
+        ("\n\na\nb🚀c", r"\na\nc🚀c\n".to_owned(), Some("is at byte 1 ")),
         (&long, long.replace('5', r"\u0035"), None),
         (&long, long.replace('5', r"\u0035") + "0", Some("is after byte 1048576 ")),
     ];
