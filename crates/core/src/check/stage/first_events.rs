@@ -34,7 +34,7 @@ impl<'c> FirstEvents<'c> {
             source,
             // A profile without detection rules can match any agent.
             may_be_foreign: !profile.detect.is_empty(),
-            is_shown: source != ProfileSource::Named,
+            is_shown: source == ProfileSource::Detected,
             version: None,
             agent_version: None,
             events: 0,
