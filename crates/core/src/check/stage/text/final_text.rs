@@ -14,16 +14,16 @@ impl TextCheck<'_> {
         is_single: bool,
         updates: &mut TextUpdates<'f>,
     ) -> Option<Diagnostic> {
-        let is_empty = text.text().trim().is_empty();
-        self.is_final_text_empty = Some(is_empty);
+        let is_blank = text.text().trim().is_empty();
+        self.is_final_text_empty = Some(is_blank);
         if is_single {
             self.show(text, updates);
             return None;
         }
         self.close(updates);
         let is_new = self.answer.length() == 0;
-        let mismatch = self.compare(text);
-        if is_empty {
+        let mismatch = self.compare(text, is_blank);
+        if text.is_empty() {
             // One finding says it.
             self.is_final_text_empty = Some(mismatch.is_none() || self.has_call_ended);
             updates.extend(self.has_call_ended.then_some(TextUpdate::Answer("".into())));
@@ -61,7 +61,7 @@ impl TextCheck<'_> {
         self.profile.text.rules.iter().any(|rule| rule.mode == mode)
     }
 
-    fn compare(&self, text: &AnswerText<'_>) -> Option<Diagnostic> {
+    fn compare(&self, text: &AnswerText<'_>, is_blank: bool) -> Option<Diagnostic> {
         if self.is_answer_in_doubt {
             return None;
         }
@@ -70,8 +70,8 @@ impl TextCheck<'_> {
         let (difference, what) = match self.final_is() {
             FinalText::All if self.is_latest_part(text) => return None,
             FinalText::All => (of_all?, "the segments do not match"),
-            FinalText::Last if !text.is_empty() => (of_last?, "the last segment does not match"),
-            FinalText::Either if !text.is_empty() && of_all.is_some() => {
+            FinalText::Last if !is_blank => (of_last?, "the last segment does not match"),
+            FinalText::Either if !is_blank && of_all.is_some() => {
                 (of_last?, "neither the whole answer nor its last segment matches")
             }
             FinalText::Last | FinalText::Either | FinalText::Free => return None,
