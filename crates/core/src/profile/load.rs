@@ -229,7 +229,8 @@ fn read_own(
     Ok((profile, schema))
 }
 
-/// Reads a file of at most so many bytes, which are whole MiB. An endless file is an error, too.
+/// Reads a file of at most `max` bytes; the message says that in MiB. An endless file is an error,
+/// too.
 ///
 /// # Errors
 ///
