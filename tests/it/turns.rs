@@ -186,7 +186,7 @@ fn a_final_text_is_compared_whatever_its_escapes() {
         ("a\nb🚀c ", r"a\nb🚀c d".to_owned(), Some("is at byte 9 ")),
         ("a\nb🚀c", r" a\nb🚀c".to_owned(), None),
         ("\n\na\nb🚀c", r" a\nb🚀c\n".to_owned(), None),
-        ("\n\na\nb🚀c", r"\na\nc🚀c\n".to_owned(), Some("is at byte 1 ")),
+        ("\n\na\nb🚀c", r"\na\nc🚀c\n".to_owned(), Some("is at byte 4 ")),
         (&long, long.replace('5', r"\u0035"), None),
         (&long, long.replace('5', r"\u0035") + "0", Some("is after byte 1048576 ")),
     ];

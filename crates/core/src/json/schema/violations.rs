@@ -113,14 +113,14 @@ impl Collector<'_> {
         (name, member): (&str, Cursor<'_>),
         found: &mut Vec<BranchViolation>,
     ) {
-        let place = format!("{}/additionalProperties", self.place(node));
         for schema in self.table.of_member(schemas, name) {
             // Not a definition that allows nothing.
             let is_forbidden = Some(schema) == schemas.2
                 && matches!(self.table.keywords(schema), [Keyword::Never])
-                && self.place(schema) == place;
+                && self.place(schema) == format!("{}/additionalProperties", self.place(node));
             if is_forbidden {
-                let violation = not_allowed(&self.at, name, place.clone());
+                let place = self.place(schema).to_owned();
+                let violation = not_allowed(&self.at, name, place);
                 found.push(BranchViolation { violation, is_choice: false });
             } else {
                 self.collect_at(name, schema, member, found);

@@ -104,7 +104,8 @@ impl BoundedText {
         let blanks = from_mark.len() - from_mark.trim_ascii_start().len();
         let (kept, length) = (mark.kept + blanks, mark.length + blanks as u64);
         let solid = Mark { kept, length, beyond: mark.beyond.clone() };
-        self.compared(&solid, other, true).map(|_| difference)
+        let solid = self.compared(&solid, other, true)?;
+        Some(Difference { at: blanks + solid.at, lengths: difference.lengths, ..solid })
     }
 
     fn compared(&self, mark: &Mark, other: &AnswerText<'_>, is_solid: bool) -> Option<Difference> {
