@@ -107,7 +107,7 @@ pub(crate) fn fails(stream: &str, expectation: &Expectation, message: &str) {
 }
 
 pub(crate) fn hides(stream: &str, expectation: &Expectation, message: &str) {
-    let of_lines = |_: &str| ": the stream does not show all that matters of a call";
+    let of_lines = |_: &str| ": the stream does not show enough to decide";
     let note: String = message.matches("; see line").map(of_lines).collect();
     let message = format!("the stream does not show whether {message}{note}");
     let found = raised(stream, expectation).expect(&message);

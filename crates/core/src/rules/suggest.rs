@@ -1,7 +1,7 @@
 //! Similar names, for messages about an unknown one.
 
 /// From 0, different, to 1, equal.
-const SIMILARITY_MIN: f64 = 0.83;
+const SIMILARITY_MIN: f64 = 0.8;
 
 /// The name most similar to `name`, if one is similar enough.
 pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {

@@ -13,7 +13,10 @@ pub(super) fn byte_order_mark() -> Diagnostic {
 pub(super) fn stderr_in_stream(message: &str, line: &Line<'_>) -> Diagnostic {
     let diagnostic = Diagnostic::new(Rule::StderrInStream, message).of_text(line.start());
     diagnostic
-        .note("stderr is merged into stdout (2>&1), or the agent wrote it there")
+        .note(
+            "standard error is merged into standard output (2>&1), or the agent writes such \
+                messages to standard output",
+        )
         .at(line.number, line.offset)
 }
 

@@ -212,7 +212,7 @@ impl<'c> LineCheck<'c> {
         self.unfinished = None;
         let text = line.text().unwrap_or_default();
         if noise.is == NoiseKind::Stderr {
-            let message = "the line is a message for standard error";
+            let message = "the line is a message that belongs to standard error";
             findings.pending.push(stderr_in_stream(message, line));
             self.note_text(text.trim());
         }

@@ -73,7 +73,7 @@ impl AnswerPattern {
                         Ok(json) => json,
                         Err(_) if text.trim_start().starts_with("```") => {
                             return Some(
-                                "the answer is not JSON: it is in a code fence".to_owned(),
+                                "the answer is not JSON: it begins with a code fence".to_owned(),
                             );
                         }
                         Err(_) => return Some("the answer is not JSON".to_owned()),

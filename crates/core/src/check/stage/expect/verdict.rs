@@ -89,5 +89,5 @@ pub(super) fn diagnostic(
 }
 
 fn unclear(seen: &str) -> String {
-    format!("{seen}: the stream does not show all that matters of a call")
+    format!("{seen}: the stream does not show enough to decide")
 }
