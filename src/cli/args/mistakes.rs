@@ -56,7 +56,9 @@ fn similar_subcommand(word: &str) -> Option<String> {
     let syntax = CommandLine::command();
     let names = syntax.get_subcommands().map(clap::Command::get_name);
     let is_known = syntax.find_subcommand(word).is_some();
-    nearest(word, names).filter(|_| !is_known).map(ToOwned::to_owned)
+    // A typo is rarely in the first letter, and many names of files end like a subcommand.
+    let is_near = |near: &&str| !is_known && near.get(..1) == word.get(..1);
+    nearest(word, names).filter(is_near).map(ToOwned::to_owned)
 }
 
 /// What is wrong with the arguments of `profiles`, if they are neither a name nor `draft`.
