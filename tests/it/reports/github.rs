@@ -161,6 +161,20 @@ fn an_empty_stream_is_said_once() {
     assert!(found[0].message.contains("the stream has no event"), "{found:?}");
 }
 
+/// Goal: what the sentence says is not said again, and the advice stays.
+#[test]
+fn a_cut_run_is_said_once() {
+    let cut = "fixtures/rules/missing-terminal-event/after-the-prompt.ndjson";
+    let refused = "fixtures/agents/droid/all-calls-refused.ndjson";
+    for (stream, said) in [(cut, "cut short after line 2"), (refused, "--auto low")] {
+        let output = run_on(&["--report", "github", stream], b"");
+        let found = annotations(&stdout(&output));
+        let errors: Vec<_> = found.iter().filter(|it| it.level == "error").collect();
+        assert_eq!(errors.len(), 1, "{found:?}");
+        assert!(errors[0].message.contains(said), "{found:?}");
+    }
+}
+
 /// Goal: what is no file of the repository is named in the message.
 #[test]
 fn standard_input_has_no_file() {

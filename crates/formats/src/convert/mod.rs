@@ -101,7 +101,7 @@ pub struct Converter {
 }
 
 impl Converter {
-    /// Nothing is written yet.
+    /// `to` is the form, and `style` how it shows a run.
     pub fn new(to: Form, style: FormStyle) -> Self {
         Self { to, style, stream: Box::new(()) }
     }

@@ -104,8 +104,6 @@ impl Annotations {
                 Some(headline) => headline.note_of(it.first),
                 None => noted(it.first),
             };
-            let note =
-                note.filter(|_| it.first.rule != Rule::MissingTerminalEvent || sentence.is_none());
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };

@@ -12,7 +12,7 @@ const NOT_SHOWN_BYTES: usize = 1_200;
 /// How much a stream needs a look, in the order of the report.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StreamClass {
-    /// It does not conform, or its run did not succeed.
+    /// It does not pass, and was not tried again.
     Bad,
     Warned,
     Good,

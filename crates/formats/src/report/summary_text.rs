@@ -176,7 +176,7 @@ pub(super) fn numbers(summary: &StreamSummary) -> Vec<String> {
             (calls.rejected, "rejected"),
             (calls.denied, "denied"),
             (calls.unfinished, "unfinished"),
-            (calls.unknown, "unknown"),
+            (calls.unknown, "outcome unknown"),
         ];
         numbers.push(format!("{}{}", counted(calls.total, "call"), aside(listed(&others))));
     }
