@@ -542,7 +542,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       answer,
       usage,
       event,
-      defects: this.#defects,
+      defects: [...this.#defects],
       stderrTail,
       summary,
     };
