@@ -86,7 +86,7 @@ impl Annotations {
         counts: SeverityCounts,
         headline: Option<&Headline>,
         mut first: Option<&'static str>,
-        sentence: Option<String>,
+        sentence: Option<&str>,
     ) {
         let mut seen = SeverityCounts::default();
         let found = std::mem::take(&mut self.found);
@@ -99,7 +99,7 @@ impl Annotations {
         };
         for it in alike(shown.into_iter(), calls) {
             let is_said = headline.is_some_and(|headline| headline.says_all_of(it.first.rule));
-            let sentence = sentence.clone().filter(|_| is_said);
+            let sentence = sentence.filter(|_| is_said);
             let note = match headline {
                 Some(headline) => headline.note_of(it.first),
                 None => noted(it.first),
@@ -107,7 +107,7 @@ impl Annotations {
             let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
             let lines =
                 if it.lines.len() > 1 { format!("{}: ", it.place()) } else { String::new() };
-            let said = sentence.unwrap_or_else(|| it.message());
+            let said = sentence.map_or_else(|| it.message(), str::to_owned);
             let message = format!("{lines}{said}{note}");
             let place = self.place(it.first.line);
             let level = match it.first.severity {
@@ -215,7 +215,7 @@ impl Output for Annotations {
             level.add(Some(headline.group), place, headline.reason, &message);
         }
         let first = (!has_headline).then_some(headline.group);
-        let sentence = is_same.then_some(message);
+        let sentence = is_same.then_some(message.as_str());
         self.close(&summary.tool_calls, counts, Some(&headline), first, sentence);
     }
 
