@@ -90,9 +90,7 @@ pub extern "C" fn ndjson_check_close(reader: u32) {
     with(|state| state.readers.close(reader));
 }
 
-/// What a run has to know about its stream: 1, the terminal event came; 2, the agent does not
-/// show calls at work; 4, since the last call an event came that is not a retry; 8, the run has
-/// exceeded a limit.
+/// The state of a stream, as bits: see `EventArray::state`.
 #[unsafe(no_mangle)]
 pub extern "C" fn ndjson_check_state(reader: u32) -> u32 {
     with(|state| state.readers.state(reader))

@@ -29,6 +29,23 @@ export class StreamError extends NdjsonCheckError {
   readonly stderrTail?: readonly string[];
 }
 
+/** What the last bytes showed. */
+export interface StreamState {
+  /** The terminal event came. */
+  readonly isComplete: boolean;
+  /** The agent does not show calls while they run. */
+  readonly hidesOpenCalls: boolean;
+  /** An event came that is not a retry. */
+  readonly hasProgress: boolean;
+  readonly exceedsLimit: boolean;
+  /** The run does not start as `config` expects. */
+  readonly startsWrong: boolean;
+  /** The agent waits for background work before it exits. */
+  readonly waitsForWork: boolean;
+  /** The agent answered a message that begins no turn. */
+  readonly hasReply: boolean;
+}
+
 /** Bytes of one call: the memory of the core stays small, whatever the size of a chunk. */
 const BYTES_MAX = 256 * 1024;
 
@@ -76,9 +93,20 @@ export class Core {
     return this.output();
   }
 
-  /** The bits that src/abi.rs describes. */
-  state(reader: number): number {
-    return this.exports.ndjson_check_state(reader);
+  /** Takes what is new: a second call in a row has neither progress nor a reply. */
+  takeState(reader: number): StreamState {
+    const bits = this.exports.ndjson_check_state(reader);
+    // In the order of src/events.rs.
+    const bit = (at: number) => ((bits >> at) & 1) === 1;
+    return {
+      isComplete: bit(0),
+      hidesOpenCalls: bit(1),
+      hasProgress: bit(2),
+      exceedsLimit: bit(3),
+      startsWrong: bit(4),
+      waitsForWork: bit(5),
+      hasReply: bit(6),
+    };
   }
 
   /** After how many events the next turn has ended; 0 if none has since the last call. */

@@ -1,6 +1,6 @@
 // Reads one stream as events.
 
-import { ChunkEncoder, Core, decode, toBytes, type Chunk } from "./core.js";
+import { ChunkEncoder, Core, decode, toBytes, type Chunk, type StreamState } from "./core.js";
 import { CHECK, END, exitOf, verify } from "./options.js";
 import type { AgentEvent, Summary } from "./types.js";
 
@@ -121,7 +121,7 @@ export class Reader {
    * Always false for an agent that writes no terminal event.
    */
   get isComplete(): boolean {
-    if (this.#number !== undefined) this.#isComplete = (this.state & 1) !== 0;
+    if (this.#number !== undefined) this.#isComplete = this.#core.takeState(this.#number).isComplete;
     return this.#isComplete;
   }
 
@@ -159,9 +159,9 @@ export class Reader {
     return this.summary.answer;
   }
 
-  /** For `run`: the bits that src/abi.rs describes. @internal */
-  get state(): number {
-    return this.#number === undefined ? 0 : this.#core.state(this.#number);
+  /** For `run`, while the stream is open. @internal */
+  takeState(): StreamState {
+    return this.#core.takeState(this.#open());
   }
 
   /** For `run`: after how many events the turns have ended that ended since the last call. @internal */

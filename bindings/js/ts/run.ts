@@ -1,6 +1,7 @@
 // Runs an agent: Node, Deno and Bun.
 
-import { builtin, isError, NdjsonCheckError, StreamError, toBytes, util, type Chunk } from "./core.js";
+import { builtin, isError, NdjsonCheckError, StreamError, toBytes, util } from "./core.js";
+import type { Chunk, StreamState } from "./core.js";
 import { guard, release } from "./guard.js";
 import { ABORT, CALLBACK, CHECK, COMMAND, FLAG, FOLDER, GRACE, INPUT, LIMIT } from "./options.js";
 import { VARIABLES, WORDS, isPromise, linesOf, statusOf, verify } from "./options.js";
@@ -255,6 +256,8 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   readonly #reader: Reader;
   readonly #end: Promise<RunEnd>;
   readonly #exited: Promise<ExitStatus>;
+  /** As of the last bytes. */
+  #state: StreamState;
   #waiting: AgentEvent[] = [];
   readonly #defects: DefectEvent[] = [];
   #wake: (() => void)[] = [];
@@ -306,6 +309,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const directory = check.config === undefined ? undefined : realDirectory(cwd);
     const name = command.split(/[\\/]/).at(-1) ?? command;
     this.#reader = new Reader({ name, ...check }, command, directory);
+    this.#state = this.#reader.takeState();
     const all = Object.entries({ ...this.#system.process.env, ...env });
     const variables = Object.fromEntries(all.filter(([, value]) => value !== undefined));
     try {
@@ -408,7 +412,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
   closeStdin(): void {
     this.#stdin?.end();
     this.#stdin = undefined;
-    if (!this.#isOver && this.#isComplete()) this.#turnIsComplete((this.#reader.state & 32) !== 0);
+    if (!this.#isOver && this.#isComplete()) this.#turnIsComplete(this.#state.waitsForWork);
   }
 
   /**
@@ -498,7 +502,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       }
       // No call can end any more: an open one is no reason to be silent.
       if (this.#isComplete()) this.#turnIsComplete(false);
-      else if ((this.#reader.state & 1) === 0 && !this.#timers.has("idle")) this.#progress();
+      else if (!this.#state.isComplete && !this.#timers.has("idle")) this.#progress();
     } catch (error) {
       // Of a command that does not start, Deno closes the output first.
       if (this.#child.pid === undefined) await this.#exited;
@@ -515,7 +519,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
       ...(this.#stop === undefined ? {} : { stop: this.#stop }),
       interrupted: this.#isInterrupted,
       stdoutHeldOpen: this.#isHeldOpen,
-      expectsTurn: this.#hasMessage && (this.#reader.state & 1) !== 0,
+      expectsTurn: this.#hasMessage && this.#state.isComplete,
       stderr: stderrLines,
       stderrLines,
     };
@@ -592,7 +596,7 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
 
   /** Whether no tool is at work. */
   #mayBeIdle(): boolean {
-    return this.#open.size === 0 && (this.#reader.state & 2) === 0;
+    return this.#open.size === 0 && !this.#state.hidesOpenCalls;
   }
 
   /** Calls a callback. What it throws, at once or later, ends the run. */
@@ -653,19 +657,20 @@ export class AgentRun implements AsyncIterable<AgentEvent> {
     const turnEnds = this.#reader.turnEnds();
     this.#turnEnds.push(...turnEnds);
     this.#push(events);
-    const state = this.#reader.state;
-    if ((state & 65) !== 1 || turnEnds.length > 0) this.#hasMessage = false;
-    if ((state & 9) === 8) this.#stopFor({ why: "limit-exceeded" });
-    else if ((state & 17) === 16) this.#stopFor({ why: "wrong-start" });
-    if ((state & 2) !== 0 || this.#open.size > 0) this.#clear("idle");
-    else if ((state & 4) !== 0) this.#progress();
-    if ((state & 1) === 0) this.#clear("grace");
-    else if (!this.#hasMessage) this.#turnIsComplete((state & 32) !== 0);
+    const state = this.#reader.takeState();
+    this.#state = state;
+    if (!state.isComplete || state.hasReply || turnEnds.length > 0) this.#hasMessage = false;
+    if (!state.isComplete && state.exceedsLimit) this.#stopFor({ why: "limit-exceeded" });
+    else if (!state.isComplete && state.startsWrong) this.#stopFor({ why: "wrong-start" });
+    if (!this.#mayBeIdle()) this.#clear("idle");
+    else if (state.hasProgress) this.#progress();
+    if (!state.isComplete) this.#clear("grace");
+    else if (!this.#hasMessage) this.#turnIsComplete(state.waitsForWork);
   }
 
   /** Whether the terminal event came, and no message after it. */
   #isComplete(): boolean {
-    return (this.#reader.state & 1) !== 0 && !this.#hasMessage;
+    return this.#state.isComplete && !this.#hasMessage;
   }
 
   /** The turn is complete: the agent waits for a message or for its background work, or else has only to exit. */
