@@ -3,8 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { cpSync, createReadStream, mkdtempSync, openAsBlob, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, createReadStream, openAsBlob, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
@@ -16,6 +15,7 @@ import { NdjsonCheckError, Reader, StreamError, convert, convertParts, events, r
 import { toConform, toPass } from "ndjson-check/matchers";
 import { types } from "../types.mjs";
 import { AGENTS, PLAIN, PROGRAM, program } from "./fixtures.mjs";
+import { newFolder } from "./folder.mjs";
 
 const bytes = readFileSync(PLAIN);
 
@@ -86,7 +86,7 @@ test("bytes are a buffer or a view of one, of any realm; all else is a TypeError
 test("a gzip archive is unpacked, whatever the source", async () => {
   const expected = await all(bytes);
   const packed = Buffer.concat([gzipSync(bytes.subarray(0, 2000)), gzipSync(bytes.subarray(2000))]);
-  const file = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "run.ndjson.gz");
+  const file = join(newFolder(), "run.ndjson.gz");
   writeFileSync(file, packed);
   const shared = new Uint8Array(new SharedArrayBuffer(packed.length));
   shared.set(packed);
@@ -395,7 +395,7 @@ new Reader();
 });
 
 test("a core that is not next to the module, as after a bundler, is an error that says what to do", () => {
-  const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  const folder = newFolder();
   cpSync(new URL("../dist", import.meta.url), folder, { recursive: true });
   rmSync(join(folder, "ndjson_check.wasm"));
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
@@ -586,7 +586,7 @@ calls = [{ kind = "command", matches = "cargo", at-least = 9 }]
 [rules]
 expectation-failed = "warning"
 `;
-  const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  const folder = newFolder();
   const file = join(folder, "ndjson-check.toml");
   writeFileSync(file, config);
   const flags = ["--config", file, "--quiet", "--raw", "--to", "events"];

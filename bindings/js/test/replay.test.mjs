@@ -1,12 +1,12 @@
 // The harness of README.md, against a fake agent: what it says of each run, and how it exits.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { events } from "ndjson-check";
 import { PROGRAM, ROOT } from "./fixtures.mjs";
+import { newFolder } from "./folder.mjs";
 
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 const harness = /A whole harness:\n\n```ts\n(.*?)```/s
@@ -36,7 +36,7 @@ const runs = [
 ];
 for (const { name, faults, headline } of runs) {
   test(`the harness of README.md: ${name}`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+    const folder = newFolder();
     const file = join(folder, "harness.mjs");
     writeFileSync(file, harness);
     const agent = ["replay", "claude", "plain", "--speed", "max", ...faults, "--install", folder];
@@ -51,7 +51,7 @@ for (const { name, faults, headline } of runs) {
 }
 
 test("the harness of README.md: a broken stream", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  const folder = newFolder();
   const recording = join(ROOT, "fixtures/agents/claude/plain.ndjson");
   const file = join(folder, "harness.mjs");
   writeFileSync(file, harness);
@@ -69,7 +69,7 @@ const recordings = [
 ];
 for (const { name, file } of recordings) {
   test(`the harness of README.md prints each text once: ${name}`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+    const folder = newFolder();
     const recording = join(ROOT, "fixtures/agents", file);
     const script = join(folder, "harness.mjs");
     writeFileSync(script, harness);

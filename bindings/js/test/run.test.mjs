@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -9,9 +8,10 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { NdjsonCheckError, StreamError, convert, events, run } from "ndjson-check";
 import { AGENTS, PLAIN } from "./fixtures.mjs";
+import { newFolder } from "./folder.mjs";
 
 const shell = (script) => ["sh", ["-c", script]];
-const pidFile = () => join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "pid");
+const pidFile = () => join(newFolder(), "pid");
 
 function isAlive(file) {
   const pid = readFileSync(file, "utf8").trim();
@@ -229,7 +229,7 @@ test("a process outside the group does not delay the end", async () => {
 
 /** A recording with this many texts more. */
 function long(count) {
-  const file = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "run.ndjson");
+  const file = join(newFolder(), "run.ndjson");
   const lines = readFileSync(PLAIN, "utf8").trimEnd().split("\n");
   const said = { type: "assistant", message: { role: "assistant", content: [{ type: "text", text: "x" }] } };
   const more = Array(count).fill(JSON.stringify({ ...said, session_id: JSON.parse(lines[0]).session_id }));
@@ -404,7 +404,7 @@ test("an agent that goes on after its input is stopped", async () => {
 });
 
 test("options reach the command", async () => {
-  const cwd = mkdtempSync(join(tmpdir(), "ndjson-check-"));
+  const cwd = newFolder();
   const script = `[ "$A,$HOME,$PWD,$(cat)" = "b,,${cwd},hi" ] && cat ${PLAIN}`;
   const env = { A: "b", HOME: undefined };
   for (const folder of [cwd, pathToFileURL(cwd)]) {
@@ -704,7 +704,7 @@ test("plain text instead of events is the reason", async () => {
 });
 
 test("the name of the command decides the agent where no event does", async () => {
-  const agent = join(mkdtempSync(join(tmpdir(), "ndjson-check-")), "claude");
+  const agent = join(newFolder(), "claude");
   writeFileSync(agent, "#!/bin/sh\necho 'All done.'\n", { mode: 0o755 });
   const { summary } = await run(agent, ["-p", "hi"]).end;
   assert.deepEqual([summary.passed, summary.profile], [false, "claude"]);
@@ -736,7 +736,7 @@ test("standard error is what the command writes, with a byte order mark and the 
 });
 
 test("a run knows its own directory: Codex writes absolute paths, and not its directory", async () => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "ndjson-check-")));
+  const folder = newFolder();
   const [here, link] = [join(folder, "here"), join(folder, "link")];
   mkdirSync(here);
   symlinkSync(here, link);
