@@ -288,3 +288,19 @@ fn an_end_without_an_id_is_of_an_open_session() {
         assert_eq!(found.count(), sessions, "{stream}");
     }
 }
+
+/// Goal: a run that was killed does not become part of the run that another start appends.
+/// Method: recordings of agents whose starts name no session, or that name sub-agents like one.
+#[test]
+fn a_run_after_a_cut_is_another_one() {
+    for agent in ["cline", "kimi-code", "mastracode"] {
+        let file = root().join(format!("fixtures/agents/{agent}/second-run-after-a-cut.ndjson"));
+        let stream = fs::read(file).unwrap();
+        let report = text(&run_on(&[], &stream).stdout);
+        assert!(report.contains("more than one run: `--sessions many` judges"), "{report}");
+        let output = run_on(&["--sessions", "many"], &stream);
+        let report = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{report}");
+        assert!(report.contains("2 streams: 1 × cut short, 1 passed"), "{report}");
+    }
+}

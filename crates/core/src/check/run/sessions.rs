@@ -26,7 +26,7 @@ impl Run<'_> {
         let begins = if marks.starts_session {
             // Where no start may follow the end, it begins another session, whatever its id.
             let has_place = marks.starts_turn || marks.may_follow_end;
-            is_other.unwrap_or(has_ended) || has_ended && !has_place
+            is_other.unwrap_or(has_ended || self.session.starts_once()) || has_ended && !has_place
         } else {
             // An end that comes after other late events does not begin a session.
             let is_late_end = plan.ends_run() && findings.count(Rule::EventAfterTerminal) > 0;

@@ -115,7 +115,15 @@ impl<'p> SessionCheck<'p> {
     pub(crate) fn is_other(&self, id: Option<&str>) -> Option<bool> {
         let id = id.filter(|id| !id.is_empty());
         let latest = self.session.as_ref().map(|(_, id)| id);
-        Some(!self.has_new_id && !self.started.as_ref().or(latest)?.is(id?))
+        let is_same = self.started.as_ref().or(latest)?.is(id?);
+        // Where ids change within a run, what may begin once more is of the same run.
+        let is_expected = self.restart.is_some() && !self.rules.id_is_constant.0;
+        Some(!(self.has_new_id || is_expected || is_same))
+    }
+
+    /// Whether another start begins another run, although neither has an id.
+    pub(crate) fn starts_once(&self) -> bool {
+        self.start_line.is_some() && self.rules.repeats == Repeats::Never
     }
 
     pub(crate) fn new_turn(&mut self) {
@@ -158,10 +166,10 @@ impl<'p> SessionCheck<'p> {
                 Repeats::EachTurn => "the session starts again, but its turn has not ended",
                 Repeats::Never => "the session starts a second time",
             };
-            let is_other =
-                self.session.as_ref().zip(facts.session).is_some_and(|it| !it.0.1.is(it.1));
+            let ids = self.session.as_ref().zip(facts.session);
+            let is_same = ids.is_some_and(|((_, before), id)| before.is(id));
             let diagnostic = Diagnostic::new(Rule::DuplicateSessionStart, message).related(line);
-            if is_other { diagnostic.note(ONE_RUN) } else { diagnostic }
+            if is_same { diagnostic } else { diagnostic.note(ONE_RUN) }
         } else {
             (self.start_line, self.in_turn) = (Some(facts.line), true);
             let Some(line) = self.early else { return };

@@ -203,3 +203,21 @@ fn another_id_is_that_of_another_session() {
         assert_eq!(check.is_other(id), expected, "{events} {id:?}");
     }
 }
+
+#[test]
+fn an_expected_start_may_have_another_id_where_ids_change() {
+    let again = json!([{ "when": { "/at": "y" } }]);
+    for (is_constant, events, is_other) in [
+        (false, "hello session=a", true),
+        (false, "hello session=a, y", false),
+        (false, "hello session=a, y, hello session=b", true),
+        (true, "hello session=a, y", true),
+    ] {
+        let rules = json!({
+            "repeats": "each_turn", "may_repeat_after": again, "id_is_constant": is_constant
+        });
+        let profile = profile(agent_with("session", rules));
+        let check = check_of(&profile, events, &mut Vec::new());
+        assert_eq!(check.is_other(Some("c")), Some(is_other), "{events}");
+    }
+}
