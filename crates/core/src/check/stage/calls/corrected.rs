@@ -1,7 +1,7 @@
 //! Calls of which another event than their completion says how they ended.
 
 use super::call_name::{denied, named};
-use super::{CallTable, Effect, OpenAction};
+use super::{CallTable, Effect};
 use crate::check::{CallChange, CallUpdate};
 use crate::facts::{Call, Facts};
 use crate::profile::{CallOutcome, WithoutStart};
@@ -31,10 +31,7 @@ impl<'p> CallTable<'p> {
             } else {
                 self.correct(call, *outcome)
             };
-            if let Some(mut update) = update {
-                update.parent = self.parent(&update);
-                updates.push(self.described(update, &mut OpenAction::default()));
-            }
+            updates.extend(update.map(|update| self.corrected(update)));
             let about_call = diagnostic.map(|it| it.of_call(call.id.as_str()));
             found.extend(about_call.map(|it| it.at(facts.line, facts.offset)));
         }

@@ -40,7 +40,7 @@ impl<'p> CallTable<'p> {
                 let change = CallChange::Corrected { instead_of, outcome };
                 let (id, rules) = (call.id.into(), self.rules);
                 let update = CallUpdate::of_other_event(change, call.number, id, rules);
-                updates.push(self.described(update, &mut <_>::default()));
+                updates.push(self.corrected(update));
             }
         } else if facts.completed().is_empty() {
             self.report_rejected(found);

@@ -48,14 +48,17 @@ pub(super) struct EndedCall {
     pub(super) repeats: u32,
     /// The hash of what a repeat of its start has in common with it.
     pub(super) same: Option<u64>,
+    /// The number of the call inside which it happened.
+    pub(super) parent: Option<u64>,
 }
 
 impl EndedCall {
     pub(super) fn of(open: &OpenCall, line: u64) -> Self {
-        Self { line, is_started: true, repeats: open.repeats, same: open.same }
+        let OpenCall { repeats, same, parent, .. } = *open;
+        Self { line, is_started: true, repeats, same, parent }
     }
 
     pub(super) fn unopened(line: u64, is_started: bool) -> Self {
-        Self { line, is_started, repeats: 0, same: None }
+        Self { line, is_started, repeats: 0, same: None, parent: None }
     }
 }

@@ -35,6 +35,14 @@ impl CallTable<'_> {
         update
     }
 
+    /// Adds to an update what is known of the call, which has ended.
+    pub(super) fn corrected<'f>(&mut self, mut update: CallUpdate<'f>) -> CallUpdate<'f> {
+        let ended = self.ended.get(&self.hash(&BoundedId::from(update.id())));
+        let parent = ended.and_then(|ended| ended.parent);
+        update.parent = parent.or_else(|| self.parent(&update));
+        self.described(update, &mut OpenAction::default())
+    }
+
     /// The number of the call inside which this one happens. A call is made inside an earlier one:
     /// calls that name one another have no order.
     pub(super) fn parent(&self, update: &CallUpdate<'_>) -> Option<u64> {
