@@ -63,6 +63,12 @@ fn a_turn_ends_by_its_number() {
     assert!(ends > 500, "{ends}");
 }
 
+/// Goal: a result that only answers a message of an earlier process delays the end of no turn.
+#[test]
+fn a_resumed_session_ends_its_turn() {
+    assert_eq!(turns_of("claude/resumed-after-kill"), ["1 succeeded completed - -"]);
+}
+
 /// Goal: nothing is said of a turn without a terminal event.
 #[test]
 fn the_end_of_the_stream_ends_no_turn() {
