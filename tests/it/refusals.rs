@@ -2,6 +2,8 @@
 
 use ndjson_check::{CallCounts, CallOutcome, Event, EventKind, Observer, ProducerExit};
 
+use serde_json::Value;
+
 use crate::streams::{cases, root, run_on, text};
 use crate::support::checker;
 
@@ -188,6 +190,29 @@ fn the_end_of_background_work_counts_for_expectations() {
         let (_, report) = printed(&[], stream.as_bytes());
         assert!(report.contains("2 calls (1 failed, 1 rejected)"), "{form}: {report}");
     }
+}
+
+/// Goal: what an agent says later of a sub-agent's call says whose call it was.
+#[test]
+fn a_corrected_call_has_its_parent() {
+    let path = root().join("fixtures/agents/claude/background-agent-killed.ndjson");
+    let (_, events) = printed(&["--quiet", "--to", "events"], &std::fs::read(path).unwrap());
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut of_call: Vec<Value> = events.filter(|event| event["call"] == 2).collect();
+    let corrected = of_call.pop().unwrap();
+    assert!(of_call.len() == 2 && corrected["type"] == "call_corrected", "{corrected}");
+    assert!(of_call.iter().chain([&corrected]).all(|event| event["parent"] == 1), "{corrected}");
+}
+
+/// Goal: the answer to a request for permission is in the events.
+#[test]
+fn a_request_for_permission_has_its_answer() {
+    let stream = std::fs::read(root().join("fixtures/agents/cursor/queries.ndjson")).unwrap();
+    let (_, events) = printed(&["--quiet", "--to", "events"], &stream);
+    let events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let answers = events.filter(|event| event["kind"] == "permission_answer");
+    let answers: Vec<Value> = answers.map(|event| event["answer"].clone()).collect();
+    assert_eq!(answers, ["approved", "approved", "rejected"]);
 }
 
 /// Goal: no flag is named that allows tools, if the agent only asked a question.

@@ -274,7 +274,7 @@ fn values(paths: &NoticePaths, scope: Scope<'_>) -> NoticeValues {
         request: text(&paths.request),
         call_id: text(&paths.call),
         tool: text(&paths.tool),
-        answer: text(&paths.answer),
+        answer: paths.answer.as_ref().and_then(|answer| answer.filled(scope)).map(|it| short(&it)),
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Objects, Template};
 use crate::profile::path::{Conditions, Path, Scope};
+use crate::rules::names::names;
 
 /// Where the agent's reasoning is. All rules that match apply.
 #[derive(Debug, Clone, Deserialize)]
@@ -65,19 +66,20 @@ pub(crate) struct PlanRule {
     pub state: Path,
 }
 
-/// How far a thing to do is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum PlanState {
-    /// It has not been begun.
-    Pending,
-    /// It is at work.
-    InProgress,
-    /// It is done.
-    Completed,
-    /// It was given up.
-    Cancelled,
+names! {
+    /// How far a thing to do is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+    #[non_exhaustive]
+    pub enum PlanState {
+        /// It has not been begun.
+        Pending = "pending",
+        /// It is at work.
+        InProgress = "in_progress",
+        /// It is done.
+        Completed = "completed",
+        /// It was given up.
+        Cancelled = "cancelled",
+    }
 }
 
 impl PlanState {
@@ -109,7 +111,7 @@ pub(crate) struct NoticePaths {
     pub request: Option<Path>,
     pub call: Option<Path>,
     pub tool: Option<Path>,
-    pub answer: Option<Path>,
+    pub answer: Option<Template>,
 }
 
 /// What a notice is about.
