@@ -199,6 +199,7 @@ fn mcp_calls_have_their_kind() {
         completions(fixture).iter().map(|event| event["kind"].clone()).collect()
     };
     assert_eq!(kinds("acp/mcp-calls.ndjson"), [json!("mcp"), json!("mcp")]);
+    assert!(kinds("kimi-code/failed-reads.ndjson").contains(&json!("mcp")));
     let good = kinds("acp/good.ndjson");
     assert!(!good.is_empty() && !good.contains(&json!("mcp")), "{good:?}");
 }
