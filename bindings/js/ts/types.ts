@@ -599,7 +599,7 @@ export interface Summary {
   warnings: number;
   /** How often each rule was raised, including diagnostics that are not in the report. */
   rule_counts: Record<string, number>;
-  /** The first session id of the stream. */
+  /** The id of the session: the first in the stream, or the latest if the agent announces that it changes. */
   session_id?: string;
   /** The tool calls in the order in which they appeared, at most 1000. tool_call_counts counts all of them. */
   tool_calls: ToolCall[];

@@ -144,7 +144,8 @@ class Summary(_Summary, total=False):
 
     # The answer as a value, where the agent was asked for one.
     structured: Any
-    # The first session id of the stream.
+    # The id of the session: the first in the stream, or the latest if the agent announces that it
+    # changes.
     session_id: str
     # The exit status of the command.
     exit_status: int

@@ -94,7 +94,8 @@ pub struct StreamSummary {
     /// Diagnostics of each rule that was raised, including those that were not reported.
     #[serde(serialize_with = "by_name")]
     pub rule_counts: BTreeMap<Rule, u64>,
-    /// The session's id; the first, if it changed.
+    /// The id of the session: the first in the stream, or the latest if the agent announces that
+    /// it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The tool calls in the order in which they appeared; a limited number, from which a call

@@ -225,7 +225,7 @@ impl<'p> SessionCheck<'p> {
         }
     }
 
-    /// The id of the session, the first if it changed.
+    /// The id of the session: the first, or the latest if the agent announces that it changes.
     pub(crate) fn session_id(&self) -> Option<&str> {
         self.session_id.as_deref()
     }
