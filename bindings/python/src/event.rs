@@ -290,15 +290,15 @@ kinds! {
         call, id, tool, parent, kind, detail, files, arguments
     );
     EventKind::CallCompleted(_) => CallCompleted(
-        call, id, tool, parent, kind, detail, files, arguments,
+        call, id, tool, parent, kind, detail, files,
         outcome, exit_code, result, stdout, stderr, changes, media, duration_ms,
         started_line, started_ms
     );
     EventKind::CallCorrected { .. } => CallCorrected(
-        call, id, tool, parent, kind, detail, files, arguments, outcome, instead_of
+        call, id, tool, parent, kind, detail, files, outcome, instead_of
     );
     EventKind::CallUnfinished(_) => CallUnfinished(
-        call, id, tool, parent, kind, detail, files, arguments, started_line, started_ms
+        call, id, tool, parent, kind, detail, files, started_line, started_ms
     );
     EventKind::ThinkingDelta { .. } => ThinkingDelta(text, block);
     EventKind::ThinkingEnd { .. } => ThinkingEnd(block);

@@ -326,7 +326,6 @@ class CallCompleted(Event):
         "kind",
         "detail",
         "files",
-        "arguments",
         "outcome",
         "exit_code",
         "result",
@@ -356,8 +355,6 @@ class CallCompleted(Event):
     def detail(self) -> str | None: ...
     @property
     def files(self) -> Sequence[str]: ...
-    @property
-    def arguments(self) -> Any: ...
     @property
     def outcome(self) -> Literal["succeeded", "failed", "rejected", "denied", "unknown"]: ...
     @property
@@ -401,7 +398,6 @@ class CallCorrected(Event):
         "kind",
         "detail",
         "files",
-        "arguments",
         "outcome",
         "instead_of",
     )
@@ -423,8 +419,6 @@ class CallCorrected(Event):
     def detail(self) -> str | None: ...
     @property
     def files(self) -> Sequence[str]: ...
-    @property
-    def arguments(self) -> Any: ...
     @property
     def outcome(self) -> Literal["succeeded", "failed", "rejected", "denied"]: ...
     @property
@@ -450,7 +444,6 @@ class CallUnfinished(Event):
         "kind",
         "detail",
         "files",
-        "arguments",
         "started_line",
         "started_ms",
     )
@@ -472,8 +465,6 @@ class CallUnfinished(Event):
     def detail(self) -> str | None: ...
     @property
     def files(self) -> Sequence[str]: ...
-    @property
-    def arguments(self) -> Any: ...
     @property
     def started_line(self) -> int | None: ...
     @property
