@@ -103,6 +103,7 @@ impl News<'_> {
             let (agent, streams) =
                 (agent(profile, version.as_deref()), counted(*streams, "stream"));
             let news = match names.len() {
+                0 if self.has_more => "nothing new among the names that were counted".to_owned(),
                 0 => "nothing new".to_owned(),
                 count => format!("{count} new"),
             };
