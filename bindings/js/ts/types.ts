@@ -124,6 +124,8 @@ export interface TextEvent {
   text?: string;
   /** The size of the segment. */
   bytes: number;
+  /** Deltas have brought the whole text before. */
+  came_in_deltas?: true;
   line?: Line;
   time_ms?: TimeMs;
 }

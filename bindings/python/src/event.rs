@@ -65,7 +65,7 @@ impl PyEvent {
             (None, "files" | "changes" | "media" | "stderr_tail") => {
                 Ok(PyTuple::empty(py).into_any())
             }
-            (None, "replaced") => Ok(false.into_pyobject(py)?.to_owned().into_any()),
+            (None, "replaced" | "came_in_deltas") => Ok(false.into_pyobject(py)?.to_owned().into_any()),
             (value, _) => object(py, value.unwrap_or(&Value::Null)),
         }
     }
@@ -280,7 +280,7 @@ kinds! {
         turn, outcome, reason, retryable, retry_after, error_text, structured
     );
     EventKind::TextDelta { .. } => TextDelta(text, segment);
-    EventKind::Text(_) => Text(text, segment, bytes);
+    EventKind::Text(_) => Text(text, segment, bytes, came_in_deltas);
     EventKind::TextAbandoned { .. } => TextAbandoned(segment, replaced);
     EventKind::Answer { .. } => Answer(text);
     EventKind::CallStarted(_) => CallStarted(

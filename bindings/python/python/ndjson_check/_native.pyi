@@ -185,9 +185,10 @@ class Text(Event):
     are very long, there is no text here.
 
     bytes: The size of the segment.
+    came_in_deltas: Deltas have brought the whole text before.
     segment: The number of the text segment in this stream, from 1.
     """
-    __match_args__ = ("text", "segment", "bytes")
+    __match_args__ = ("text", "segment", "bytes", "came_in_deltas")
     @classmethod
     def from_dict(cls, members: Mapping[str, Any]) -> Self: ...
     @property
@@ -198,6 +199,8 @@ class Text(Event):
     def segment(self) -> int: ...
     @property
     def bytes(self) -> int: ...
+    @property
+    def came_in_deltas(self) -> bool: ...
 
 @final
 class TextAbandoned(Event):

@@ -219,9 +219,8 @@ pub struct TextSegment<'a> {
     /// The text, or its start if it is very long.
     #[serde(skip)]
     pub beginning: Cow<'a, str>,
-    /// Whether deltas have brought the whole text before. It is not in JSON, and false in an event
-    /// that was read from there.
-    #[serde(skip)]
+    /// Whether deltas have brought the whole text before.
+    #[serde(default, skip_serializing_if = "is_false")]
     pub came_in_deltas: bool,
 }
 
