@@ -424,6 +424,8 @@ export interface EndEvent {
   error_text?: string;
   /** The answer as a value, where the agent was asked for one. */
   structured?: unknown;
+  /** The id of the session: the first, or the latest if the agent announces that it changes. */
+  session_id?: string;
   agent_version?: string;
   /** The agent's name of the model. */
   model?: string;
@@ -477,6 +479,8 @@ export interface CutEvent {
   error_text?: string;
   /** The answer as a value, where the agent was asked for one. */
   structured?: unknown;
+  /** The id of the session: the first, or the latest if the agent announces that it changes. */
+  session_id?: string;
   agent_version?: string;
   /** The agent's name of the model. */
   model?: string;

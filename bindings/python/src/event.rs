@@ -65,7 +65,9 @@ impl PyEvent {
             (None, "files" | "changes" | "media" | "stderr_tail") => {
                 Ok(PyTuple::empty(py).into_any())
             }
-            (None, "replaced" | "came_in_deltas") => Ok(false.into_pyobject(py)?.to_owned().into_any()),
+            (None, "replaced" | "came_in_deltas") => {
+                Ok(false.into_pyobject(py)?.to_owned().into_any())
+            }
             (value, _) => object(py, value.unwrap_or(&Value::Null)),
         }
     }
@@ -320,14 +322,14 @@ kinds! {
         rule, severity, message, note, related_line, call_id, demand
     );
     EventKind::End(_) => End(
-        outcome, verdict, reason, retryable, retry_after, error_text, structured, agent_version,
-        model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
+        outcome, verdict, reason, retryable, retry_after, error_text, structured, session_id,
+        agent_version, model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
         output_tokens, reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors,
         warnings
     );
     EventKind::Cut(_) => Cut(
-        outcome, verdict, reason, retryable, retry_after, error_text, structured, agent_version,
-        model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
+        outcome, verdict, reason, retryable, retry_after, error_text, structured, session_id,
+        agent_version, model, cost_usd, turns, duration_ms, input_tokens, cache_read_tokens, cache_write_tokens,
         output_tokens, reasoning_tokens, files, commands, exit_status, signal, stderr_tail, errors,
         warnings
     );

@@ -724,6 +724,8 @@ class End(Event):
     model: The agent's name of the model.
     output_tokens: Tokens that the model wrote.
     reasoning_tokens: Those of them that are reasoning.
+    session_id: The id of the session: the first, or the latest if the agent announces that it
+        changes.
     signal: The signal that ended the process.
     stderr_tail: The last lines of standard error, of a run that did not succeed.
     structured: The answer as a value, where the agent was asked for one.
@@ -739,6 +741,7 @@ class End(Event):
         "retry_after",
         "error_text",
         "structured",
+        "session_id",
         "agent_version",
         "model",
         "cost_usd",
@@ -775,6 +778,8 @@ class End(Event):
     def error_text(self) -> str | None: ...
     @property
     def structured(self) -> Any: ...
+    @property
+    def session_id(self) -> str | None: ...
     @property
     def agent_version(self) -> str | None: ...
     @property
@@ -828,6 +833,8 @@ class Cut(Event):
     model: The agent's name of the model.
     output_tokens: Tokens that the model wrote.
     reasoning_tokens: Those of them that are reasoning.
+    session_id: The id of the session: the first, or the latest if the agent announces that it
+        changes.
     signal: The signal that ended the process.
     stderr_tail: The last lines of standard error, of a run that did not succeed.
     structured: The answer as a value, where the agent was asked for one.
@@ -843,6 +850,7 @@ class Cut(Event):
         "retry_after",
         "error_text",
         "structured",
+        "session_id",
         "agent_version",
         "model",
         "cost_usd",
@@ -879,6 +887,8 @@ class Cut(Event):
     def error_text(self) -> str | None: ...
     @property
     def structured(self) -> Any: ...
+    @property
+    def session_id(self) -> str | None: ...
     @property
     def agent_version(self) -> str | None: ...
     @property

@@ -99,6 +99,9 @@ pub struct RunResult {
     /// The answer as a value, where the agent was asked for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
+    /// The id of the session: the first, or the latest if the agent announces that it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
     /// The version of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
@@ -137,6 +140,7 @@ impl RunResult {
             retry_after: facts.retry_after,
             error_text: facts.error_text.clone(),
             structured: facts.structured.clone(),
+            session_id: summary.session_id.clone(),
             agent_version: facts.agent_version.clone(),
             figures: Figures::new(facts),
             files: facts.files.clone(),
