@@ -93,8 +93,9 @@ pub(crate) enum SchemaOf {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: 0 nothing new, 1 something new or too many names, 2 a \
-                  recording could not be read")]
+#[command(
+    after_help = "Exit codes: 0 nothing new, 1 new or uncounted names, 2 unreadable recordings"
+)]
 pub(crate) struct DriftArgs {
     /// Recordings: files, or directories and tar archives of *.ndjson and *.jsonl
     #[arg(value_name = "FILE", required = true)]
