@@ -179,6 +179,47 @@ fn a_line_before_a_failing_stream_never_makes_it_pass() {
     assert!(failing > 350, "only {failing}");
 }
 
+/// Goal: a run of another agent that failed is seen behind a good run, however long that is.
+/// Method: the longest good run of each agent, and behind it a failing one of each other agent.
+#[test]
+fn a_failing_stream_behind_a_good_one_never_passes() {
+    let (mut checker, streams) = (checker([]), streams());
+    let (mut good, mut failing) = (BTreeMap::new(), BTreeMap::new());
+    for (agent, name, stream) in &streams {
+        if !stream.ends_with(b"\n") || ["claude-like", "jsonl"].contains(&agent.as_str()) {
+            continue;
+        }
+        if !passes(&mut checker, stream) {
+            failing.entry(agent).or_insert((name, stream));
+        } else if good
+            .get(agent)
+            .is_none_or(|(_, longest): &(_, &Vec<u8>)| longest.len() < stream.len())
+        {
+            good.insert(agent, (name, stream));
+        }
+    }
+    assert!(good.len() > 40 && failing.len() > 40, "{} and {}", good.len(), failing.len());
+    let mut passing = Vec::new();
+    for (agent, (name, stream)) in &good {
+        for (other, (behind, failing)) in failing.iter().filter(|(other, _)| *other != agent) {
+            // gptme prints what its commands print. Lines of a sub-agent say nothing of how the
+            // main session ended. Cortex writes Claude's events, without its errors of accounts,
+            // and the replies of a server are those of MCP.
+            let alike = [
+                ("claude-session", "claude-subagent"),
+                ("cortex", "claude"),
+                ("codex-app-server", "mcp"),
+            ];
+            let is_known = *agent == "gptme" || alike.contains(&(agent.as_str(), other.as_str()));
+            let both = [&stream[..], failing].concat();
+            if !is_known && passes(&mut checker, &both) {
+                passing.push((name, behind));
+            }
+        }
+    }
+    assert!(passing.is_empty(), "{passing:#?}");
+}
+
 /// Goal: the message tells both agents, and what to do.
 #[test]
 fn a_stream_of_two_agents_is_told_apart() {

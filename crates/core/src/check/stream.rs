@@ -184,7 +184,7 @@ impl<'c> LineLoop<'c> {
         } else {
             shapes.has_budget(event, &plan) && schema::is_valid_later_event(contract, event, tag)
         };
-        if is_learnable && !is_first && !(splits && marks.starts_session) {
+        if is_learnable && plan.is_known() && !is_first && !(splits && marks.starts_session) {
             shapes.learn(line, event, &plan, &unknown);
         }
         let mut facts = plan.facts(event.line, event.offset);

@@ -1,9 +1,9 @@
 //! Stage: what the first events show: whether they are the agent's, and which version of it wrote
-//! the stream.
+//! the stream. Later, an event that the profile does not know may be of another agent.
 
 use crate::check::Note;
 use crate::json::JsonRef;
-use crate::limits::{DETECTION_EVENTS_MAX, MESSAGE_BYTES_MAX};
+use crate::limits::{DETECTION_EVENTS_MAX, MESSAGE_BYTES_MAX, UNKNOWN_EVENTS_MAX};
 use crate::profile::Profile;
 use crate::profile::detect::{self, Author, DetectRules, ProfileSource};
 use crate::profile::path::Path;
@@ -25,6 +25,8 @@ pub(crate) struct FirstEvents<'c> {
     /// The agent's, where its session says it.
     agent_version: Option<String>,
     events: usize,
+    /// How many later events were unknown.
+    unknown_events: usize,
 }
 
 impl<'c> FirstEvents<'c> {
@@ -38,6 +40,7 @@ impl<'c> FirstEvents<'c> {
             version: None,
             agent_version: None,
             events: 0,
+            unknown_events: 0,
         }
     }
 
@@ -55,14 +58,22 @@ impl<'c> FirstEvents<'c> {
         found: &mut Vec<Diagnostic>,
     ) {
         if self.are_over() {
-            return;
+            if is_known || self.unknown_events == UNKNOWN_EVENTS_MAX {
+                return;
+            }
+            self.unknown_events += 1;
+        } else {
+            self.events += 1;
+            self.versions(event);
         }
-        self.events += 1;
         if self.may_be_foreign {
             let diagnostic = self.foreign_profile(event.root(), is_known);
             self.may_be_foreign = diagnostic.is_none();
             found.extend(diagnostic.map(|diagnostic| diagnostic.at(event.line, event.offset)));
         }
+    }
+
+    fn versions(&mut self, event: &ParsedEvent<'_>) {
         let at = |path: &Path| {
             let version = path.find(event.root()).and_then(JsonRef::scalar_text);
             version.map(|text| clipped(&text, MESSAGE_BYTES_MAX).into_owned())
