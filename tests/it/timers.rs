@@ -8,6 +8,8 @@ use serde_json::json;
 
 use crate::fake_agent::{agent, ended, run};
 use crate::producer::{GOOD, code};
+#[cfg(unix)]
+use crate::streams::root;
 use crate::streams::{program, text};
 
 #[test]
@@ -207,6 +209,42 @@ fn a_call_that_hangs_ends_the_run() {
         report.contains("note: the call timeout did not apply, because opencode shows"),
         "{report}"
     );
+}
+
+/// Goal: the report names the call that hung, also if the agent ends it when it is asked to end.
+#[test]
+#[cfg(unix)]
+fn a_call_that_ends_with_the_agent_is_named() {
+    let stream = fs::read_to_string(root().join("fixtures/agents/claude/plain.ndjson")).unwrap();
+    let lines: Vec<&str> = stream.split_inclusive('\n').collect();
+    let folder = tempfile::tempdir().unwrap();
+    let written = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let open = written("open", lines[..7].concat());
+    let ended_call = lines[7].replace("4 passing", "Exit code 137");
+    let end = written("end", ended_call.replace("\"is_error\":false", "\"is_error\":true"));
+    let script = "trap 'cat \"$1\"; exit 143' TERM; cat \"$0\"; while :; do sleep 0.1; done";
+    for (flags, message) in [
+        (
+            ["--timeout", "1500ms"],
+            "the run did not end within 1s 500ms; 1 tool call was open: `Bash` \
+             `npm test -- cart` since line 7",
+        ),
+        (
+            ["--call-timeout", "300ms"],
+            "the `Bash` call `npm test -- cart` since line 7 did not end within 300ms",
+        ),
+    ] {
+        let mut command = program();
+        command.args(flags).args(["--no-stdin", "--", "bash", "-c", script]).arg(&open).arg(&end);
+        let output = command.output().unwrap();
+        let report = text(&output.stdout);
+        assert!(code(&output) == 4 && report.contains(message), "{report}");
+        assert!(report.contains("1 failed"), "{report}");
+    }
 }
 
 /// Goal: an agent that waits until its standard error is read is not idle.

@@ -83,8 +83,9 @@ impl Run<'_> {
         };
         let has_others = !is_named || self.calls.open_in_turn() > 1;
         let open = has_others.then(|| self.calls.open_summary_with(ages)).flatten();
+        let ended = self.calls.ended_summary(ages);
         let work = self.background.open_summary(self.session.session_id(), &self.calls);
-        let parts = [Some(message), open, work];
+        let parts = [Some(message), open, ended, work];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 

@@ -1,5 +1,6 @@
 //! What the end of a run says of its calls: which are open, and which limits they reached.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::call_name::named;
@@ -97,16 +98,9 @@ impl<'p> CallTable<'p> {
     /// The same, with how long the calls of these lines have been open.
     pub(crate) fn open_summary_with(&self, ages: &[(u64, Duration)]) -> Option<String> {
         let open = self.open_calls();
-        let named = open.iter().take(CALLS_NAMED_MAX).map(|open| {
-            let (tool, detail) = open.shown();
-            let detail = detail.map(|it| format!(" {it}")).unwrap_or_default();
-            let line = open.start.line;
-            let age = ages.iter().find(|(of, age)| *of == line && age.as_secs() > 0);
-            let age = age.map(|(_, age)| Duration::from_secs(age.as_secs()));
-            let age = age.map(|age| format!(" ({})", duration(age))).unwrap_or_default();
-            format!("{tool}{detail} since line {line}{age}")
-        });
-        let mut named: Vec<String> = named.collect();
+        let named = open.iter().take(CALLS_NAMED_MAX);
+        let mut named: Vec<String> =
+            named.map(|open| since(open.shown(), open.start.line, ages)).collect();
         let total = self.open_in_turn();
         if total > named.len() as u64 {
             named.push(format!("{} more", total - named.len() as u64));
@@ -115,10 +109,28 @@ impl<'p> CallTable<'p> {
         (total > 0).then(|| format!("{total} open {calls}: {}", named.join(", ")))
     }
 
-    /// The open call that started in this line, as a message names it.
+    /// The calls of these lines that ended when the command was stopped, as a clause; nothing if
+    /// there are none.
+    pub(crate) fn ended_summary(&self, ages: &[(u64, Duration)]) -> Option<String> {
+        let lines: BTreeSet<u64> = ages.iter().map(|(line, _)| *line).collect();
+        let rows = lines
+            .into_iter()
+            .flat_map(|line| self.rows.ended_since(line).map(move |it| (it, line)));
+        let mut named: Vec<String> =
+            rows.map(|(row, line)| since(row.shown(), line, ages)).collect();
+        let (total, more) = (named.len(), named.len().saturating_sub(CALLS_NAMED_MAX));
+        named.truncate(CALLS_NAMED_MAX);
+        named.extend((more > 0).then(|| format!("{more} more")));
+        let calls = if total == 1 { "tool call was" } else { "tool calls were" };
+        (total > 0).then(|| format!("{total} {calls} open: {}", named.join(", ")))
+    }
+
+    /// The call that started in this line, as a message names it: one that is open, if there is
+    /// one.
     pub(crate) fn named_at(&self, line: u64) -> String {
         let open = self.open.values().find(|open| open.start.line == line);
-        match open.map(OpenCall::shown) {
+        let ended = || self.rows.ended_since(line).next().map(ToolCall::shown);
+        match open.map(OpenCall::shown).or_else(ended) {
             Some((tool, Some(detail))) => format!("the {tool} call {detail} since line {line}"),
             Some((tool, None)) => format!("the {tool} call since line {line}"),
             None => format!("the call since line {line}"),
@@ -185,4 +197,13 @@ impl<'p> CallTable<'p> {
         let rows = has_more_rows.then_some(Note::LimitReached(Bound::ToolCalls));
         calls.into_iter().chain(rows).collect()
     }
+}
+
+/// A call with its line, and its age if that is known: `Bash npm test since line 3 (5s)`.
+fn since((tool, detail): (String, Option<String>), line: u64, ages: &[(u64, Duration)]) -> String {
+    let detail = detail.map(|it| format!(" {it}")).unwrap_or_default();
+    let age = ages.iter().find(|(of, age)| *of == line && age.as_secs() > 0);
+    let age = age.map(|(_, age)| Duration::from_secs(age.as_secs()));
+    let age = age.map(|age| format!(" ({})", duration(age))).unwrap_or_default();
+    format!("{tool}{detail} since line {line}{age}")
 }

@@ -49,6 +49,12 @@ impl ToolCalls {
         });
     }
 
+    /// The calls that began in this line, and have ended.
+    pub(super) fn ended_since(&self, line: u64) -> impl Iterator<Item = &ToolCall> {
+        let rows = self.rows.iter();
+        rows.filter(move |row| row.started_line == Some(line) && row.outcome.is_some())
+    }
+
     pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
         self.rows.iter().rev().find(|row| row.id == id)
     }

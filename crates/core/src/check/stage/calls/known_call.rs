@@ -1,6 +1,6 @@
 //! What is remembered of a call.
 
-use super::{KeptValue, ROW_DETAIL_BYTES_MAX};
+use super::{KeptValue, ROW_DETAIL_BYTES_MAX, ToolCall};
 use crate::check::stage::actions::OpenAction;
 use crate::check::updates::CallStart;
 use crate::facts::BoundedId;
@@ -32,11 +32,21 @@ pub(super) struct OpenCall {
 impl OpenCall {
     /// Its tool or its id, and its detail if that says more, as messages show them.
     pub(super) fn shown(&self) -> (String, Option<String>) {
-        let tool = self.tool.as_deref().unwrap_or(self.id.as_str());
-        // The detail of a call without a rule is its tool.
-        let detail = Some(self.action.detail()).filter(|it| !it.is_empty() && *it != tool);
-        (shown(tool), detail.map(|it| shown(&clipped(it, ROW_DETAIL_BYTES_MAX))))
+        shown_call(self.tool.as_deref().unwrap_or(self.id.as_str()), self.action.detail())
     }
+}
+
+impl ToolCall {
+    /// The same.
+    pub(super) fn shown(&self) -> (String, Option<String>) {
+        shown_call(self.tool.as_deref().unwrap_or(&self.id), &self.detail)
+    }
+}
+
+fn shown_call(tool: &str, detail: &str) -> (String, Option<String>) {
+    // The detail of a call without a rule is its tool.
+    let detail = Some(detail).filter(|it| !it.is_empty() && *it != tool);
+    (shown(tool), detail.map(|it| shown(&clipped(it, ROW_DETAIL_BYTES_MAX))))
 }
 
 #[derive(Debug, Clone, Copy)]
