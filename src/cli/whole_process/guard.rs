@@ -2,14 +2,17 @@
 //! a fault, or because memory is over.
 //!
 //! The guard reads a pipe whose other end only we have. Its end is our end, whatever the reason.
+//! It is in the command's group: the terminal that the command reads sends Ctrl-C to that group
+//! only, and the guard passes this on to us.
 
 use std::any::Any;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -26,8 +29,10 @@ const OURSELVES: &str = "/proc/self/exe";
 #[derive(Debug)]
 struct Guard(Child);
 
-pub(crate) fn start(group: i32) -> io::Result<Box<dyn Any + Send>> {
-    Guard::of(group).map(|guard| Box::new(guard) as Box<dyn Any + Send>)
+pub(crate) fn start(group: i32) -> io::Result<(Box<dyn Any + Send>, Option<ChildStdout>)> {
+    let mut guard = Guard::of(group)?;
+    let interrupts = guard.0.stdout.take();
+    Ok((Box::new(guard), interrupts))
 }
 
 impl Guard {
@@ -36,9 +41,8 @@ impl Guard {
         let ours = if ours.exists() { ours.to_owned() } else { std::env::current_exe()? };
         let mut guard = Command::new(ours);
         guard.arg0(env!("CARGO_PKG_NAME")).arg(GUARD).arg(group.to_string());
-        guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // What the terminal or a script sends to our group is not meant for the guard.
-        guard.process_group(0).spawn().map(Self)
+        guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        guard.process_group(group).spawn().map(Self)
     }
 }
 
@@ -62,7 +66,7 @@ pub(crate) fn guarded_group(arguments: &[OsString]) -> Option<GuardedGroup> {
 impl GuardedGroup {
     /// Waits until our parent has ended, and kills the group.
     pub(crate) fn guard(self) {
-        outlive_all();
+        let _ = io::stdout().as_fd().try_clone_to_owned().and_then(outlive_all);
         // So that `killall -KILL ndjson-check` does not end the guard, too.
         let _ = fs::write("/proc/self/comm", "run-guard");
         let _ = io::stdin().read_to_end(&mut Vec::new());

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::ffi::OsString;
 use std::io;
-use std::process;
+use std::process::{self, ChildStdout};
 
 use ndjson_check_core::internals::run::Interrupt;
 
@@ -17,8 +17,8 @@ pub(crate) fn begin(_: &[OsString]) -> bool {
 
 /// The system is the guard.
 #[expect(clippy::unnecessary_wraps, reason = "the same function as on other systems")]
-pub(crate) fn guard(_: i32) -> io::Result<Box<dyn Any + Send>> {
-    Ok(Box::new(()))
+pub(crate) fn guard(_: i32) -> io::Result<(Box<dyn Any + Send>, Option<ChildStdout>)> {
+    Ok((Box::new(()), None))
 }
 
 /// Ends us as the console would have done.

@@ -111,8 +111,8 @@ pub struct Interrupt {
 #[derive(Debug, Clone, Copy)]
 pub struct WholeProcess {
     /// Starts what ends a process group, by its number, if our process ends without doing so. Only
-    /// Unix needs it.
-    pub guard: fn(i32) -> io::Result<Box<dyn Any + Send>>,
+    /// Unix needs it. The pipe gets a byte for each Ctrl-C that the terminal sends to the group.
+    pub guard: fn(i32) -> io::Result<(Box<dyn Any + Send>, Option<ChildStdout>)>,
     /// Ends our process, when the reader of our output blocks the check for too long.
     pub leave: fn(Option<Interrupt>),
 }

@@ -122,6 +122,7 @@ impl Supervisor {
             for signal in self.signals.take() {
                 self.signal(signal);
             }
+            self.interrupt_of_terminal();
             self.stop_as_asked();
             self.reap();
             self.expire(Instant::now());
@@ -248,6 +249,21 @@ impl Supervisor {
                 let soon = after(now, LAST_REPORT_WAIT);
                 self.leave = self.leave.min(soon).or(soon);
             }
+        }
+    }
+
+    /// Ctrl-C in a terminal that the command owns reaches the command only.
+    fn interrupt_of_terminal(&mut self) {
+        let came = self.group.as_mut().is_some_and(|group| group.was_interrupted());
+        match self.interrupted {
+            _ if !came || !self.terminal_given => {}
+            None => {
+                self.interrupted = Some((INTERRUPT, Instant::now()));
+                self.from_terminal = true;
+            }
+            // Otherwise we sent it.
+            Some(_) if self.from_terminal => self.signal(INTERRUPT),
+            Some(_) => {}
         }
     }
 

@@ -2,16 +2,16 @@
 
 use std::any::Any;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command};
+use std::process::{Child, ChildStdout, Command};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
 use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, waitid};
 
 use super::signals::to_command;
@@ -26,6 +26,8 @@ pub(crate) struct Group {
     /// Becomes readable when the leader ends, where the system has that.
     end: Option<OwnedFd>,
     guard: Option<Box<dyn Any + Send>>,
+    /// Has a byte for each Ctrl-C that the terminal sent to the group.
+    interrupts: Option<ChildStdout>,
     /// Our controlling terminal.
     terminal: Option<File>,
     /// Whether the command has our standard input, and that is a terminal.
@@ -80,10 +82,14 @@ impl Group {
     fn of(child: &Child, reads_terminal: bool, whole: Option<WholeProcess>) -> Self {
         // Process ids fit: the system's own type is signed.
         let leader = Pid::from_raw(child.id().cast_signed());
+        let guard = whole.and_then(|whole| (whole.guard)(leader.as_raw()).ok());
+        let (guard, interrupts) = guard.unzip();
+        let not_blocking = |pipe: &ChildStdout| ioctl_fionbio(pipe, true).is_ok();
         Self {
             leader,
             end: end_of(child),
-            guard: whole.and_then(|whole| (whole.guard)(leader.as_raw()).ok()),
+            guard,
+            interrupts: interrupts.flatten().filter(not_blocking),
             terminal: whole.and_then(|_| open_terminal().ok()),
             reads_terminal,
         }
@@ -172,6 +178,23 @@ impl Group {
 
     pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
         self.end.as_ref().map(|end| end.as_fd())
+    }
+
+    pub(crate) fn interrupts(&self) -> Option<BorrowedFd<'_>> {
+        self.interrupts.as_ref().map(|interrupts| interrupts.as_fd())
+    }
+
+    /// Whether the group got a Ctrl-C since the last call.
+    pub(crate) fn was_interrupted(&mut self) -> bool {
+        let Some(interrupts) = &mut self.interrupts else { return false };
+        match interrupts.read(&mut [0; 64]) {
+            // The guard has ended.
+            Ok(0) => {
+                self.interrupts = None;
+                false
+            }
+            read => read.is_ok(),
+        }
     }
 
     /// Makes the group the terminal's foreground from the start, if the command reads there.

@@ -1,7 +1,7 @@
 //! The signals that end us, stop us, or say what a child did.
 
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -131,11 +131,17 @@ pub fn survive_file_limit() {
     }
 }
 
-/// Lets the signals that end others not end this process.
-pub fn outlive_all() {
-    for signal in ENDING {
-        let _ = register(signal, Arc::default());
+/// Lets the signals that end or stop others not end or stop this process. The pipe gets a byte for
+/// each Ctrl-C.
+///
+/// # Errors
+///
+/// When the system refuses a handler.
+pub fn outlive_all(interrupts: OwnedFd) -> io::Result<()> {
+    for signal in ENDING.into_iter().chain([SIGTSTP]) {
+        register(signal, Arc::default())?;
     }
+    pipe::register(SIGINT, interrupts).map(drop)
 }
 
 /// The signals that are ignored, as a mask; none where the system has no `/proc`.

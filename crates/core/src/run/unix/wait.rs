@@ -38,8 +38,8 @@ pub(crate) fn wait(
     running: Option<&Group>,
     timeout: Option<Duration>,
 ) {
-    let end = running.and_then(Group::end);
-    wait_for_any(signals.sockets().chain([wake.0.as_fd()]).chain(end), timeout);
+    let of_group = running.into_iter().flat_map(|it| it.end().into_iter().chain(it.interrupts()));
+    wait_for_any(signals.sockets().chain([wake.0.as_fd()]).chain(of_group), timeout);
     let _ = (&wake.0).read(&mut [0; 64]);
 }
 

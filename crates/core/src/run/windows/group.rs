@@ -98,6 +98,12 @@ impl Group {
         Ok((Self { job, leader, id, asked, was_killed }, pipes))
     }
 
+    /// The console sends Ctrl-C to us, too.
+    #[expect(clippy::unused_self, reason = "the same function as on other systems")]
+    pub(crate) fn was_interrupted(&self) -> bool {
+        false
+    }
+
     /// Asks every process of the group to end, if a console lets us.
     pub(crate) fn ask_to_end(&self, signal: i32) {
         let signal = if signal == INTERRUPT { SIGINT } else { SIGTERM };
