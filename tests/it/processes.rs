@@ -4,12 +4,16 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::producer::{GOOD, code};
+use crate::signals::{ended, heed};
 use crate::streams::{PROGRAM, program, root, text};
 
 pub(crate) const AGENT: &str = "tests/fake-agent";
@@ -67,6 +71,47 @@ fn a_command_that_ignores_term_is_killed_with_its_group() {
     assert!(!is_alive(pid_in(&own)) && !is_alive(pid_in(&child)));
 }
 
+/// Goal: what has left the group ends with a run that is ended, whatever ends it; it outlives one
+/// that ends by itself.
+#[test]
+fn what_left_the_group_is_killed_with_it() {
+    heed(&[Signal::SIGTERM]);
+    let folder = tempfile::tempdir().unwrap();
+    let stray = folder.path().join("stray");
+    let start = |flags: &[&str], end: &str| {
+        let escapes =
+            "setsid bash -c 'echo $$ > \"$0\"; sleep 90 & wait' \"$0\" > /dev/null 2>&1 &";
+        let script = format!("head -2 {GOOD}; {escapes} until [ -s \"$0\" ]; do :; done; {end}");
+        let mut command = program();
+        command.args(flags).args(["--no-stdin", "--", "bash", "-c", &script]).arg(&stray);
+        let _ = fs::remove_file(&stray);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while fs::read_to_string(&stray).unwrap_or_default().is_empty() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        child
+    };
+    let waits = "sleep 60; sleep 60";
+    let mut timed_out = start(&["--timeout", "2s"], waits);
+    assert_eq!(timed_out.wait().unwrap().code(), Some(4));
+    assert!(is_gone(pid_in(&stray)));
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let mut child = start(&[], waits);
+        std::thread::sleep(Duration::from_millis(300));
+        kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+        child.wait().unwrap();
+        assert!(is_gone(pid_in(&stray)), "{signal}");
+    }
+    assert_eq!(start(&[], "exit 1").wait().unwrap().code(), Some(3));
+    let pid = pid_in(&stray);
+    assert!(is_alive(pid));
+    nix::sys::signal::killpg(Pid::from_raw(pid), Signal::SIGKILL).unwrap();
+}
+
 #[test]
 fn a_descendant_that_holds_the_stream_is_given_two_seconds() {
     let folder = tempfile::tempdir().unwrap();
@@ -116,4 +161,31 @@ fn a_slow_reader_of_our_output_does_not_cut_the_stream() {
     child.wait().unwrap();
     assert_eq!(passed.len(), fs::read(&stream).unwrap().len());
     assert!(!fs::read_to_string(&report).unwrap().contains("pipe-held-open"));
+}
+
+/// Goal: Ctrl-C ends the run, whatever status the command makes of it, and a loop around it.
+/// Method: the command reads the terminal, and so it alone gets the signal.
+#[test]
+fn the_terminal_interrupts_a_command_that_handles_it() {
+    heed(&[Signal::SIGINT]);
+    for status in [0, 1] {
+        let agent =
+            format!("trap \"exit {status}\" INT; head -2 {GOOD}; while :; do sleep 0.1; done");
+        let run = format!(
+            "for run in 1 2; do {PROGRAM} --no-config -- bash -c '{agent}'; done; echo further"
+        );
+        let mut script = Command::new("script");
+        script.args(["-qec", &run, "/dev/null"]).env("SHELL", "/bin/bash").current_dir(root());
+        let child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let Ok(mut child) = child else { return crate::streams::is_absent("script") };
+        let mut keys = child.stdin.take().unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        keys.write_all(b"\x03").unwrap();
+        let mut shown = String::new();
+        let mut output = child.stdout.take().unwrap();
+        output.read_to_string(&mut shown).unwrap();
+        assert_eq!(ended(&mut child).code(), Some(130), "{shown}");
+        assert!(shown.contains("stopped") && !shown.contains("error["), "{shown}");
+        assert!(shown.matches("stopped").count() == 1 && !shown.contains("further"), "{shown}");
+    }
 }

@@ -22,7 +22,7 @@ use crate::streams::{PROGRAM, checker, judge, program, root, text};
 /// Makes that the programs started from here on do not ignore these signals. Where our parent does
 /// (`nohup`, a job in the background of a script), they would too, and wait for ever. A program
 /// starts with the default effect of a signal that its parent handles.
-fn heed(signals: &[Signal]) {
+pub(crate) fn heed(signals: &[Signal]) {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     let mask = u64::from_str_radix(mask, 16).unwrap();
@@ -34,7 +34,7 @@ fn heed(signals: &[Signal]) {
 }
 
 /// How a run ends; one that hangs is killed.
-fn ended(child: &mut Child) -> ExitStatus {
+pub(crate) fn ended(child: &mut Child) -> ExitStatus {
     let begun = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {

@@ -33,7 +33,7 @@ pub mod in_core;
 #[cfg(feature = "run")]
 pub mod run {
     #[cfg(unix)]
-    pub use crate::run::platform::{outlive_all, survive_file_limit};
+    pub use crate::run::platform::{guard_group, survive_file_limit};
     pub use crate::run::{
         blocking_file::BlockingFile,
         pause::pause,

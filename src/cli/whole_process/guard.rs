@@ -1,5 +1,5 @@
-//! A process of our own that kills the command's group if we end without doing so: by SIGKILL, by
-//! a fault, or because memory is over.
+//! A process of our own that kills the command's group, and what left it, if we end without doing
+//! so: by SIGKILL, by a fault, or because memory is over.
 //!
 //! The guard reads a pipe whose other end only we have. Its end is our end, whatever the reason.
 //! It is in the command's group: the terminal that the command reads sends Ctrl-C to that group
@@ -14,10 +14,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use ndjson_check_core::internals::run::outlive_all;
+use ndjson_check_core::internals::run::guard_group;
 
 /// The first argument of a guard; the second is the number of the group.
 const GUARD: &str = "--guard-process-group";
@@ -66,10 +65,11 @@ pub(crate) fn guarded_group(arguments: &[OsString]) -> Option<GuardedGroup> {
 impl GuardedGroup {
     /// Waits until our parent has ended, and kills the group.
     pub(crate) fn guard(self) {
-        let _ = io::stdout().as_fd().try_clone_to_owned().and_then(outlive_all);
         // So that `killall -KILL ndjson-check` does not end the guard, too.
         let _ = fs::write("/proc/self/comm", "run-guard");
-        let _ = io::stdin().read_to_end(&mut Vec::new());
-        let _ = killpg(self.0, Signal::SIGKILL);
+        let Ok(interrupts) = io::stdout().as_fd().try_clone_to_owned() else { return };
+        guard_group(self.0, interrupts, || {
+            let _ = io::stdin().read_to_end(&mut Vec::new());
+        });
     }
 }

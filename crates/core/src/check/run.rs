@@ -6,9 +6,7 @@ mod sessions;
 mod turn_end;
 
 use super::contract::Contract;
-use super::end_of_run::{
-    EndCause, EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState, what_is_missing,
-};
+use super::end_of_run::{EndOfRun, LastLine, ProducerExit, StreamEnd, TerminalState};
 use super::findings::Findings;
 use super::run_model::{Events, RunModel, Updates};
 use super::stage::background::BackgroundWork;
@@ -342,18 +340,8 @@ impl<'c> Run<'c> {
             found.push(Diagnostic { note: missing.flatten(), ..cut });
         }
         self.report_doubts(found);
+        found.extend(self.what_is_missing(&end, exit, expects_turn));
         let (line, offset) = self.terminal.last_event();
-        match end.cause {
-            EndCause::NoEvents => {
-                found.push(Diagnostic::new(Rule::EmptyStream, "the stream has no event"));
-            }
-            EndCause::NoTerminalEvent => {
-                let message = what_is_missing(expects_turn, self.session.holds_back_ends());
-                let missing = Diagnostic::new(Rule::MissingTerminalEvent, message);
-                found.push(Diagnostic { note: self.why_cut(exit), ..missing.at(line, offset) });
-            }
-            _ => {}
-        }
         if self.events > 0 {
             self.session.finish(self.format() == AgentFormat::StreamJson, found);
         }

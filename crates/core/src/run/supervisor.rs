@@ -260,6 +260,7 @@ impl Supervisor {
             None => {
                 self.interrupted = Some((INTERRUPT, Instant::now()));
                 self.from_terminal = true;
+                self.group.iter().for_each(Group::find_strays);
             }
             // Otherwise we sent it.
             Some(_) if self.from_terminal => self.signal(INTERRUPT),

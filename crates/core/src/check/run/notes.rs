@@ -1,10 +1,14 @@
 //! What a reader should know of a run besides its defects.
 
 use super::Run;
-use crate::check::end_of_run::{EndOfRun, ProducerExit, StopReason, duration};
+use crate::check::end_of_run::{
+    EndCause, EndOfRun, ProducerExit, StopReason, duration, what_is_missing,
+};
 use crate::check::how_to_call::STDERR_SAYS_WHY;
 use crate::check::{Note, Outcome};
 use crate::profile::TerminalPolicy;
+use crate::rules::Rule;
+use crate::rules::diagnostic::Diagnostic;
 
 impl Run<'_> {
     pub(in crate::check) fn notes(&self, end: &EndOfRun<'_>, exit: &ProducerExit) -> Vec<Note> {
@@ -28,12 +32,8 @@ impl Run<'_> {
             Outcome::Failed => {
                 if let Some((line, sign)) = self.terminal.failure() {
                     notes.push(Note::FailureReported { line, sign });
-                } else if end.stream.ended_early() && self.events > 0 {
-                    let no_terminal_event = self.contract.needs_terminal();
-                    let open_calls = self.calls.open_summary();
-                    if no_terminal_event || open_calls.is_some() {
-                        notes.push(Note::CutShort { no_terminal_event, open_calls });
-                    }
+                } else if end.stream.ended_early() {
+                    notes.extend(self.cut_short());
                 }
             }
             Outcome::Succeeded => {
@@ -49,7 +49,9 @@ impl Run<'_> {
                     notes.push(Note::ErrorsSurvived { count });
                 }
             }
-            Outcome::Truncated => {}
+            Outcome::Truncated => {
+                notes.extend(exit.was_interrupted.then(|| self.cut_short()).flatten())
+            }
         }
         if let Some(meaning) = end.status.and_then(|status| status.meaning) {
             notes.push(Note::ExitStatusMeaning(meaning.to_owned()));
@@ -61,6 +63,13 @@ impl Run<'_> {
         if exit.stop == Some(StopReason::Lingered) {
             notes.push(Note::Lingered { was_stopped: exit.status.is_some() });
         }
+    }
+
+    fn cut_short(&self) -> Option<Note> {
+        let no_terminal_event = self.contract.needs_terminal();
+        let open_calls = self.calls.open_summary();
+        let is_open = self.events > 0 && (no_terminal_event || open_calls.is_some());
+        is_open.then_some(Note::CutShort { no_terminal_event, open_calls })
     }
 
     /// Which limit was reached, and which calls were open for how long.
@@ -89,8 +98,30 @@ impl Run<'_> {
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
+    /// What the stream lacks. Of a run that a signal ended nothing else was to be expected.
+    pub(super) fn what_is_missing(
+        &self,
+        end: &EndOfRun<'_>,
+        exit: &ProducerExit,
+        expects_turn: bool,
+    ) -> Option<Diagnostic> {
+        let (line, offset) = self.terminal.last_event();
+        match end.cause {
+            _ if exit.was_interrupted => None,
+            EndCause::NoEvents => {
+                Some(Diagnostic::new(Rule::EmptyStream, "the stream has no event"))
+            }
+            EndCause::NoTerminalEvent => {
+                let message = what_is_missing(expects_turn, self.session.holds_back_ends());
+                let missing = Diagnostic::new(Rule::MissingTerminalEvent, message);
+                Some(Diagnostic { note: self.why_cut(exit), ..missing.at(line, offset) })
+            }
+            _ => None,
+        }
+    }
+
     /// What a cut run leaves open, and where to look for the reason.
-    pub(super) fn why_cut(&self, exit: &ProducerExit) -> Option<String> {
+    fn why_cut(&self, exit: &ProducerExit) -> Option<String> {
         let place = exit.stderr.is_none().then(|| STDERR_SAYS_WHY.to_owned());
         let parts: Vec<String> = self.missing(None).into_iter().chain(place).collect();
         (!parts.is_empty()).then(|| parts.join("; "))

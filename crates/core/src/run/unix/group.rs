@@ -1,6 +1,7 @@
 //! The command's process group: signals to it, its status, and the terminal it may own.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -14,7 +15,8 @@ use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, waitid};
 
-use super::signals::to_command;
+use super::signals::{outlive_all, to_command};
+use super::strays::{self, Stray, kill_all};
 use crate::profile::ExitStatus;
 use crate::run::producer::{Pipes, WholeProcess};
 
@@ -26,6 +28,8 @@ pub(crate) struct Group {
     /// Becomes readable when the leader ends, where the system has that.
     end: Option<OwnedFd>,
     guard: Option<Box<dyn Any + Send>>,
+    /// What left the group before it was asked to end.
+    strays: RefCell<Vec<Stray>>,
     /// Has a byte for each Ctrl-C that the terminal sent to the group.
     interrupts: Option<ChildStdout>,
     /// Our controlling terminal.
@@ -38,10 +42,20 @@ impl Drop for Group {
     fn drop(&mut self) {
         // The leader is reaped last: until then the system does not reuse the group's number.
         self.signal(Signal::SIGKILL);
+        kill_all(self.strays.get_mut());
         self.guard = None;
         self.take_terminal();
         let _ = waitpid(self.leader, None);
     }
+}
+
+/// Waits, and kills a command's group, to which we belong, and what left it. Until then the pipe
+/// gets a byte for each Ctrl-C.
+pub fn guard_group(leader: Pid, interrupts: OwnedFd, wait: impl FnOnce()) {
+    let _ = outlive_all(interrupts);
+    wait();
+    kill_all(&strays::find(leader, &[]));
+    let _ = killpg(leader, Signal::SIGKILL);
 }
 
 #[cfg(target_os = "linux")]
@@ -89,6 +103,7 @@ impl Group {
             leader,
             end: end_of(child),
             guard,
+            strays: RefCell::default(),
             interrupts: interrupts.flatten().filter(not_blocking),
             terminal: whole.and_then(|_| open_terminal().ok()),
             reads_terminal,
@@ -97,13 +112,24 @@ impl Group {
 
     /// Asks every process of the group to end, as this signal asks us.
     pub(crate) fn ask_to_end(&self, signal: i32) {
+        self.find_strays();
         self.signal(to_command(signal));
         // A stopped process must continue to receive it.
         self.resume();
     }
 
+    /// Also kills what left the group.
     pub(crate) fn kill(&self) {
+        self.find_strays();
         self.signal(Signal::SIGKILL);
+        kill_all(&self.strays.borrow());
+    }
+
+    /// Finds what left the group, as long as the command shows whose it is. It is killed with the
+    /// group.
+    pub(crate) fn find_strays(&self) {
+        let mut strays = self.strays.borrow_mut();
+        *strays = strays::find(self.leader, &strays);
     }
 
     /// Stops every process of the group, as Ctrl-Z does. The kernel does not stop a group that no

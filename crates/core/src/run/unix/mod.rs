@@ -4,15 +4,17 @@ mod files;
 mod group;
 mod signals;
 mod source;
+mod strays;
 mod wait;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 pub(super) use files::{READABLE, Standard, Stream, WRITABLE, duplicate, enlarge, wait_until};
+pub use group::guard_group;
 pub(super) use group::{Group, LeaderChange};
+pub use signals::survive_file_limit;
 pub(super) use signals::{INTERRUPT, PAUSE, Signals, TERMINATE, repeats, time_to_end};
-pub use signals::{outlive_all, survive_file_limit};
 pub(super) use source::{Stop, StoppableSource, stoppable};
 pub(super) use wait::{Wake, Waker, wait, wait_for_signal, waker};
 

@@ -133,11 +133,7 @@ pub fn survive_file_limit() {
 
 /// Lets the signals that end or stop others not end or stop this process. The pipe gets a byte for
 /// each Ctrl-C.
-///
-/// # Errors
-///
-/// When the system refuses a handler.
-pub fn outlive_all(interrupts: OwnedFd) -> io::Result<()> {
+pub(crate) fn outlive_all(interrupts: OwnedFd) -> io::Result<()> {
     for signal in ENDING.into_iter().chain([SIGTSTP]) {
         register(signal, Arc::default())?;
     }
