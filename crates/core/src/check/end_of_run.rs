@@ -275,7 +275,7 @@ impl<'p> EndOfRun<'p> {
             let message = "the command failed and wrote nothing to standard error";
             found.push(Diagnostic::new(Rule::SilentFailure, message));
         }
-        if exit.stdout_held_open {
+        if exit.stdout_held_open && !(self.was_stopped || exit.was_interrupted) {
             let message = "a process that the command left behind keeps the stream open";
             found.push(Diagnostic::new(Rule::PipeHeldOpen, message));
         }

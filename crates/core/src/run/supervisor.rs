@@ -68,6 +68,8 @@ pub(super) struct Supervisor {
     ended: Option<(Instant, Duration)>,
     /// When to kill the group, which was asked to end.
     kill: Option<Instant>,
+    /// Until when what was asked to end may do so: the leader may have ended before the others.
+    grace: Option<Instant>,
     /// Whether the time for the whole run is over.
     timed_out: bool,
     /// When to end ourselves, even if the check is blocked.
@@ -100,6 +102,7 @@ impl Supervisor {
             end: ProducerExit::default(),
             ended: None,
             kill: None,
+            grace: None,
             timed_out: false,
             leave: None,
             interrupted: None,
@@ -212,7 +215,7 @@ impl Supervisor {
     /// output blocks us does not count.
     fn drain_end(&self, state: &RunState, now: Instant) -> Option<Instant> {
         let (ended, blocked) = self.ended?;
-        after(ended, DRAIN_WAIT + state.blocked(now).saturating_sub(blocked))
+        after(ended, DRAIN_WAIT + state.blocked(now).saturating_sub(blocked)).max(self.grace)
     }
 
     /// Stops the command, if the user of the library asked for it.
@@ -240,6 +243,7 @@ impl Supervisor {
             (_, None) => {
                 self.interrupted = Some((signal, now));
                 self.kill = time_to_end(signal).and_then(|time| after(now, time));
+                self.grace = self.kill;
                 group.ask_to_end(signal);
             }
             (_, Some((_, first))) if now < first + SIGNAL_ONCE => {}
@@ -275,7 +279,7 @@ impl Supervisor {
         let leave_out = |pause: Duration| {
             self.watch.state().shift(pause);
             let ended = self.ended.as_mut().map(|(time, _)| time);
-            let times = [ended, self.kill.as_mut(), self.leave.as_mut()];
+            let times = [ended, self.kill.as_mut(), self.grace.as_mut(), self.leave.as_mut()];
             times.into_iter().flatten().for_each(|time| *time += pause);
         };
         self.terminal_given |= group.pause(leave_out);
@@ -317,6 +321,7 @@ impl Supervisor {
             if let Some(group) = &self.group {
                 group.ask_to_end(TERMINATE);
                 self.kill = self.kill.or(after(now, KILL_WAIT));
+                self.grace = self.kill;
             }
         }
         if let Some(group) = &self.group
@@ -328,7 +333,7 @@ impl Supervisor {
         let stopped = self.end.stop.as_ref().is_some_and(|stop| *stop != StopReason::Lingered);
         let asked = self.timed_out || stopped || self.interrupted.is_some();
         if asked && self.is_gone() && self.leave.is_none() {
-            self.leave = after(now, FINISH_WAIT);
+            self.leave = after(self.grace.map_or(now, |grace| grace.max(now)), FINISH_WAIT);
         }
     }
 
