@@ -1,6 +1,6 @@
 //! Copies of every byte that is read, written before the bytes are checked.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
@@ -42,6 +42,12 @@ impl TeeTarget {
             return Err(CliError::usage("--tee would send control characters to a terminal"));
         }
         if path.is_file() {
+            // A lock of Windows would also keep others from reading the file.
+            if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+                let message =
+                    format!("another process writes to {name}: give each run its own --tee");
+                return Err(CliError::usage(message));
+            }
             let earlier = Some(file.try_clone().map_err(failed)?);
             return Ok(Self { earlier, ..Self::new(&name, Box::new(file)) });
         }

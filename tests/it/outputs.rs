@@ -366,3 +366,19 @@ fn a_report_that_failed_is_not_named() {
     assert!(!report.contains("/dev/full"), "{report}");
     assert!(text(&output.stderr).contains("failed to write to /dev/full"), "{output:?}");
 }
+
+/// Goal: two runs at once do not mix their recordings.
+#[test]
+fn a_copy_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy");
+    let tee = format!("$P -q --no-stdin --tee {}", copy.display());
+    let first = format!("{tee} -- sh -c 'cat {GOOD}; touch {0}.begun; sleep 3'", copy.display());
+    let second = format!("until [ -e {}.begun ]; do :; done; {tee} -- cat {GOOD}", copy.display());
+    let output = shell(&format!("{first} & {second}; echo $?; wait $!; echo $?"));
+    assert_eq!(text(&output.stdout), "2\n0\n");
+    let says = "another process writes to";
+    assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(root().join(GOOD)).unwrap());
+    assert_eq!(shell(&format!("{tee} -- cat {GOOD}")).status.code(), Some(0));
+}
