@@ -130,3 +130,17 @@ fn every_report_has_the_same_line() {
         assert!(!is_reason, "{report}: {shown}");
     }
 }
+
+/// Goal: the end of standard error is shown as it is, although words of it are in the sentence.
+#[test]
+fn lines_of_one_word_are_shown() {
+    let script = "echo '5' >&2; echo 'codex' >&2; echo 'codex: the server said 529' >&2; exit 1";
+    let output = program().args(["--no-stdin", "--", "bash", "-c", script]).output().unwrap();
+    let report = text(&output.stdout);
+    assert!(
+        report.contains("failed before its first event: codex: the server said 529"),
+        "{report}"
+    );
+    let tail: Vec<&str> = report.lines().map(str::trim).collect();
+    assert!(tail.contains(&"stderr: 5") && tail.contains(&"stderr: codex"), "{report}");
+}

@@ -125,8 +125,11 @@ impl Headline {
         let text = one_line(text);
         let (start, rest) = split_before(&text, QUOTED_BYTES_MAX - '…'.len_utf8());
         let is_clipped = !rest.is_empty() && rest.len() < QUOTED_BYTES_MAX / 2;
-        self.rest.contains(text.trim_end_matches('.'))
-            || is_clipped && self.rest.contains(&format!("{start}…"))
+        // Of lines of one word, only one that is all of the sentence is said by it.
+        let text = text.trim_end_matches('.');
+        let is_said =
+            if text.contains(' ') { self.rest.contains(text) } else { self.detail() == text };
+        is_said || is_clipped && self.rest.contains(&format!("{start}…"))
     }
 
     /// The mark in front of the sentence.
