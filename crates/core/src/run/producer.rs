@@ -106,13 +106,16 @@ pub struct Interrupt {
     pub from_terminal: bool,
 }
 
+/// What keeps a guard, and its pipe.
+type StartedGuard = (Box<dyn Any + Send>, Option<ChildStdout>);
+
 /// What a program does that has its process for itself. A library does none of it: the signals and
 /// the terminal are its host's.
 #[derive(Debug, Clone, Copy)]
 pub struct WholeProcess {
     /// Starts what ends a process group, by its number, if our process ends without doing so. Only
     /// Unix needs it. The pipe gets a byte for each Ctrl-C that the terminal sends to the group.
-    pub guard: fn(i32) -> io::Result<(Box<dyn Any + Send>, Option<ChildStdout>)>,
+    pub guard: fn(i32) -> io::Result<StartedGuard>,
     /// Ends our process, when the reader of our output blocks the check for too long.
     pub leave: fn(Option<Interrupt>),
 }

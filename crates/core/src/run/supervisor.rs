@@ -258,7 +258,7 @@ impl Supervisor {
 
     /// Ctrl-C in a terminal that the command owns reaches the command only.
     fn interrupt_of_terminal(&mut self) {
-        let came = self.group.as_mut().is_some_and(|group| group.was_interrupted());
+        let came = self.group.as_mut().is_some_and(Group::was_interrupted);
         match self.interrupted {
             _ if !came || !self.terminal_given => {}
             None => {

@@ -50,7 +50,7 @@ impl Run<'_> {
                 }
             }
             Outcome::Truncated => {
-                notes.extend(exit.was_interrupted.then(|| self.cut_short()).flatten())
+                notes.extend(exit.was_interrupted.then(|| self.cut_short()).flatten());
             }
         }
         if let Some(meaning) = end.status.and_then(|status| status.meaning) {

@@ -54,8 +54,8 @@ fn processes() -> Vec<Process> {
 
 /// `proc_pid_stat(5)`: what follows the name in brackets, which may have spaces and brackets.
 fn process(id: i32) -> Option<Process> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let (_, values) = stat.rsplit_once(')')?;
+    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let (_, values) = text.rsplit_once(')')?;
     let values: Vec<&str> = values.split_whitespace().collect();
     let number = |at: usize| values.get(at)?.parse().ok();
     let start = values.get(19)?.parse().ok()?;

@@ -104,7 +104,7 @@ impl Group {
 
     /// The console sends Ctrl-C to us, too.
     #[expect(clippy::unused_self, reason = "the same function as on other systems")]
-    pub(crate) fn was_interrupted(&self) -> bool {
+    pub(crate) fn was_interrupted(&mut self) -> bool {
         false
     }
 
