@@ -266,9 +266,8 @@ impl Supervisor {
                 self.from_terminal = true;
                 self.group.iter().for_each(Group::find_strays);
             }
-            // Otherwise we sent it.
-            Some(_) if self.from_terminal => self.signal(INTERRUPT),
-            Some(_) => {}
+            // The group's copy of a signal that came to us follows at once, and is ignored.
+            Some(_) => self.signal(INTERRUPT),
         }
     }
 

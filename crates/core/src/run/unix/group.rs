@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::waitpid;
-use nix::unistd::{Pid, getpgrp, getsid, tcgetpgrp, tcsetpgrp};
+use nix::unistd::{Pid, getpgrp, getpid, getsid, tcgetpgrp, tcsetpgrp};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid as RawPid, WaitId, WaitIdOptions, waitid};
 
@@ -54,7 +54,7 @@ impl Drop for Group {
 pub fn guard_group(leader: Pid, interrupts: OwnedFd, wait: impl FnOnce()) {
     let _ = outlive_all(interrupts);
     wait();
-    kill_all(&strays::find(leader, &[]));
+    kill_all(&strays::find(leader, None, &[]));
     let _ = killpg(leader, Signal::SIGKILL);
 }
 
@@ -129,7 +129,7 @@ impl Group {
     /// group.
     pub(crate) fn find_strays(&self) {
         let mut strays = self.strays.borrow_mut();
-        *strays = strays::find(self.leader, &strays);
+        *strays = strays::find(self.leader, Some(getpid()), &strays);
     }
 
     /// Stops every process of the group, as Ctrl-Z does. The kernel does not stop a group that no

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpid};
 
 /// A process outside the group. The time of its start distinguishes it from a later process with
 /// its number.
@@ -21,13 +21,18 @@ struct Process {
     group: i32,
 }
 
-/// The descendants of the leader that are not in its group, and those of known strays.
-pub(crate) fn find(leader: Pid, known: &[Stray]) -> Vec<Stray> {
-    let processes = processes();
-    let is_known = |process: &&Process| known.contains(&process.stray);
+/// The descendants of the leader that are not in its group, and those of known strays. If another
+/// process has its number now, as its `parent` shows, it has none.
+pub(crate) fn find(leader: Pid, parent: Option<Pid>, known: &[Stray]) -> Vec<Stray> {
+    let (processes, leader) = (processes(), leader.as_raw());
+    let is_leader = |process: &Process| match parent {
+        _ if process.stray.id != leader => false,
+        Some(parent) => process.parent == parent.as_raw(),
+        None => process.group == leader,
+    };
+    let is_known = |process: &&Process| is_leader(process) || known.contains(&process.stray);
     let mut family: HashSet<i32> =
         processes.iter().filter(is_known).map(|it| it.stray.id).collect();
-    family.insert(leader.as_raw());
     let mut count = 0;
     while count < family.len() {
         count = family.len();
@@ -35,7 +40,7 @@ pub(crate) fn find(leader: Pid, known: &[Stray]) -> Vec<Stray> {
         let children: Vec<i32> = children.map(|it| it.stray.id).collect();
         family.extend(children);
     }
-    let outside = processes.iter().filter(|it| it.group != leader.as_raw());
+    let outside = processes.iter().filter(|it| it.group != leader);
     outside.map(|it| it.stray).filter(|it| family.contains(&it.id)).collect()
 }
 
@@ -47,6 +52,11 @@ pub(crate) fn kill_all(strays: &[Stray]) {
 }
 
 fn processes() -> Vec<Process> {
+    // In the `/proc` of another namespace the numbers are those of other processes.
+    let own = fs::read_link("/proc/self").unwrap_or_default();
+    if own.to_str() != Some(&*getpid().to_string()) {
+        return Vec::new();
+    }
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter_map(process).collect()
