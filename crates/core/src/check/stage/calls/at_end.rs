@@ -113,11 +113,13 @@ impl<'p> CallTable<'p> {
     /// there are none.
     pub(crate) fn ended_summary(&self, ages: &[(u64, Duration)]) -> Option<String> {
         let lines: BTreeSet<u64> = ages.iter().map(|(line, _)| *line).collect();
-        let rows = lines
-            .into_iter()
-            .flat_map(|line| self.rows.ended_since(line).map(move |it| (it, line)));
-        let mut named: Vec<String> =
-            rows.map(|(row, line)| since(row.shown(), line, ages)).collect();
+        let ended = lines.into_iter().flat_map(|line| {
+            let were_open = ages.iter().filter(|(of, _)| *of == line).count();
+            let are_open = self.open.values().filter(|open| open.start.line == line).count();
+            let ended = self.rows.last_ended(line, were_open.saturating_sub(are_open));
+            ended.into_iter().map(move |row| since(row.shown(), line, ages))
+        });
+        let mut named: Vec<String> = ended.collect();
         let (total, more) = (named.len(), named.len().saturating_sub(CALLS_NAMED_MAX));
         named.truncate(CALLS_NAMED_MAX);
         named.extend((more > 0).then(|| format!("{more} more")));
@@ -129,7 +131,7 @@ impl<'p> CallTable<'p> {
     /// one.
     pub(crate) fn named_at(&self, line: u64) -> String {
         let open = self.open.values().find(|open| open.start.line == line);
-        let ended = || self.rows.ended_since(line).next().map(ToolCall::shown);
+        let ended = || self.rows.last_ended(line, 1).pop().map(ToolCall::shown);
         match open.map(OpenCall::shown).or_else(ended) {
             Some((tool, Some(detail))) => format!("the {tool} call {detail} since line {line}"),
             Some((tool, None)) => format!("the {tool} call since line {line}"),

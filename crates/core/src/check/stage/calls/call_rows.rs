@@ -49,10 +49,14 @@ impl ToolCalls {
         });
     }
 
-    /// The calls that began in this line, and have ended.
-    pub(super) fn ended_since(&self, line: u64) -> impl Iterator<Item = &ToolCall> {
+    /// Of the calls that began in this line and have ended, the last ones, in the order of their
+    /// ends.
+    pub(super) fn last_ended(&self, line: u64, count: usize) -> Vec<&ToolCall> {
         let rows = self.rows.iter();
-        rows.filter(move |row| row.started_line == Some(line) && row.outcome.is_some())
+        let ended = rows.filter(|row| row.started_line == Some(line) && row.outcome.is_some());
+        let mut ended: Vec<&ToolCall> = ended.collect();
+        ended.sort_by_key(|row| row.completed_line);
+        ended.split_off(ended.len().saturating_sub(count))
     }
 
     pub(super) fn last(&self, id: &str) -> Option<&ToolCall> {
