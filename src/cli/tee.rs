@@ -45,7 +45,7 @@ impl TeeTarget {
             // A lock of Windows would also keep others from reading the file.
             if cfg!(unix) && matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 let message =
-                    format!("another process writes to {name}: give each run its own --tee");
+                    format!("another process has locked {name}: give each run its own --tee");
                 return Err(CliError::usage(message));
             }
             let earlier = Some(file.try_clone().map_err(failed)?);

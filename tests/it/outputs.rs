@@ -377,7 +377,7 @@ fn a_copy_has_one_writer() {
     let second = format!("until [ -e {}.begun ]; do :; done; {tee} -- cat {GOOD}", copy.display());
     let output = shell(&format!("{first} & {second}; echo $?; wait $!; echo $?"));
     assert_eq!(text(&output.stdout), "2\n0\n");
-    let says = "another process writes to";
+    let says = "another process has locked";
     assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
     assert_eq!(fs::read(&copy).unwrap(), fs::read(root().join(GOOD)).unwrap());
     assert_eq!(shell(&format!("{tee} -- cat {GOOD}")).status.code(), Some(0));
