@@ -65,10 +65,10 @@ pub(crate) fn guarded_group(arguments: &[OsString]) -> Option<GuardedGroup> {
 impl GuardedGroup {
     /// Waits until our parent has ended, and kills the group.
     pub(crate) fn guard(self) {
-        // So that `killall -KILL ndjson-check` does not end the guard, too.
-        let _ = fs::write("/proc/self/comm", "run-guard");
         let Ok(interrupts) = io::stdout().as_fd().try_clone_to_owned() else { return };
         guard_group(self.0, interrupts, || {
+            // So that `killall -KILL ndjson-check` does not end the guard, too.
+            let _ = fs::write("/proc/self/comm", "run-guard");
             let _ = io::stdin().read_to_end(&mut Vec::new());
         });
     }

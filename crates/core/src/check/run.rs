@@ -340,7 +340,7 @@ impl<'c> Run<'c> {
             found.push(Diagnostic { note: missing.flatten(), ..cut });
         }
         self.report_doubts(found);
-        found.extend(self.what_is_missing(&end, exit, expects_turn));
+        found.extend(self.missing_end(&end, exit, expects_turn));
         let (line, offset) = self.terminal.last_event();
         if self.events > 0 {
             self.session.finish(self.format() == AgentFormat::StreamJson, found);

@@ -294,7 +294,7 @@ impl<'c> LineLoop<'c> {
             rule_counts: self.findings.rule_counts(),
             session_id: self.run.session.session_id().map(str::to_owned),
             call_counts: self.run.calls.counts(),
-            notes: self.notes(end, exit), // Before the rows, which they name.
+            notes: self.notes(end, exit), // They name calls: take no row before.
             tool_calls: self.run.calls.take_rows(),
             exit_status: exit.status,
             stderr: stderr.map(clip).collect(),

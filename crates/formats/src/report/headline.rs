@@ -125,7 +125,7 @@ impl Headline {
         let text = one_line(text);
         let (start, rest) = split_before(&text, QUOTED_BYTES_MAX - '…'.len_utf8());
         let is_clipped = !rest.is_empty() && rest.len() < QUOTED_BYTES_MAX / 2;
-        // Of lines of one word, only one that is all of the sentence is said by it.
+        // A single word may be a part of another: it counts only if the sentence says nothing else.
         let text = text.trim_end_matches('.');
         let is_said =
             if text.contains(' ') { self.rest.contains(text) } else { self.detail() == text };

@@ -98,8 +98,8 @@ impl Run<'_> {
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// What the stream lacks. Of a run that a signal ended nothing else was to be expected.
-    pub(super) fn what_is_missing(
+    /// What the stream lacks. Nothing is reported if a signal ended the run.
+    pub(super) fn missing_end(
         &self,
         end: &EndOfRun<'_>,
         exit: &ProducerExit,

@@ -21,8 +21,8 @@ struct Process {
     group: i32,
 }
 
-/// The descendants of the leader that are not in its group, and those of known strays. If another
-/// process has its number now, as its `parent` shows, it has none.
+/// The descendants of the leader that are not in its group, and those of known strays. `parent` is
+/// the parent of the leader, if that is known: a later process with its number has another one.
 pub(crate) fn find(leader: Pid, parent: Option<Pid>, known: &[Stray]) -> Vec<Stray> {
     let (processes, leader) = (processes(), leader.as_raw());
     let is_leader = |process: &Process| match parent {
